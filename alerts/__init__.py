@@ -1,0 +1,1 @@
+"""WARN: Prometheus rules."""

@@ -1,0 +1,1 @@
+"""The shared language: actors, resources, requests, events, findings. Imports nothing of ours."""

@@ -1,0 +1,1 @@
+"""Where findings go: a terminal, JSON, a drawing of the graph."""

@@ -1,0 +1,1 @@
+"""Where events come from: files of every kind that people hand over, recognised by content."""

@@ -1,0 +1,1 @@
+"""Kubernetes objects, streams and logs, translated to actors and resources."""

@@ -1,0 +1,1 @@
+"""OBSERVE: node exporters."""

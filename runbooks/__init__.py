@@ -1,0 +1,1 @@
+"""ACT: one page per alert."""
