@@ -64,13 +64,29 @@ class Wait(Struct, frozen=True, kw_only=True, omit_defaults=True):
     said: str = ""
 
 
+class Losses(Struct, frozen=True):
+    """Rounds that the actor's own record counts: how often it lost what it held and had to begin anew.
+
+    Of the first and the last of them the times are known, and which units they were about.
+    """
+
+    count: int
+    first_ns: int
+    last_ns: int
+    resources: tuple[ResourceId, ...]
+
+
 class ActorObserved(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="actor", tag_field="is"):
     """The whole state of one actor: what it holds, what it waits for (None: it runs), how long it lives.
 
     `gpus` counts the cards it holds (for idle figures), `running_since_ns` when it took its first hold (None:
     unknown), `checkpoint_ns` its last checkpoint, `progress` any counter that grows as it gets on (None: not
     known), `recreated`: a controller makes it anew on the spot when it is evicted. `holds` is sorted by resource
-    and names each resource once.
+    and names each resource once. `lineage` is what comes back under other names (the owner of a pod that is made anew):
+    where it is given, losses are counted by it and not by the actor's name. `working`: it does its work while it waits
+    (an old pod of a roll-out serves until the new one is ready), so its cards are not idle. `owner` is whom a person
+    asks about it ("Job team-red/pretrain"): roots of one owner that lack the same thing make one finding, not many.
+    `losses`: rounds that nobody need have watched, since its own status counts them (None: it does not).
     """
 
     at_ns: int
@@ -87,14 +103,23 @@ class ActorObserved(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     running_since_ns: int | None = None
     checkpoint_ns: int | None = None
     progress: int | None = None
+    lineage: str = ""
+    owner: str = ""
+    working: bool = False
+    losses: Losses | None = None
     citations: tuple[Citation, ...] = ()
 
 
 class ActorGone(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="actor_gone", tag_field="is"):
-    """The actor ended or was removed: it holds nothing and waits for nothing."""
+    """The actor ended or was removed: it holds nothing and waits for nothing.
+
+    `evicted`: it had not done what it was there for (preempted, deleted while it ran), as opposed to an ordinary end.
+    Of one moment, ends are told before the actors that take their place.
+    """
 
     at_ns: int
     actor: ActorId
+    evicted: bool = False
     citations: tuple[Citation, ...] = ()
 
 

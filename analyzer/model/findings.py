@@ -4,12 +4,12 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from analyzer.model.events import Certainty, Citation
+from analyzer.model.events import Certainty, Citation, ExcuseKind
 from analyzer.model.ids import ActorId, ResourceId
 
 
 class Verdict(StrEnum):
-    """The closed set of DESIGN 2; `docs/glossary.md` defines each."""
+    """The closed set of verdicts; `docs/glossary.md` defines each."""
 
     DEADLOCK = "DEADLOCK"
     ORPHANED_HOLD = "ORPHANED_HOLD"
@@ -17,6 +17,22 @@ class Verdict(StrEnum):
     LIVELOCK = "LIVELOCK"
     HANG = "HANG"
     MISMATCH = "MISMATCH"
+
+
+class Severity(StrEnum):
+    """How soon a person should look: critical while nothing frees itself and GPUs stand idle, else warning."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """The identity of a detector and its one sentence. `id` is kebab-case and names the bad state, not the cure."""
+
+    id: str
+    verdict: Verdict
+    severity: Severity
+    summary: str
 
 
 class Hardness(StrEnum):
@@ -61,21 +77,27 @@ class Price(Struct, frozen=True, kw_only=True):
 
 
 class Action(Struct, frozen=True, kw_only=True):
-    """A proposal with its price, never an act: evict `actor`, which frees units, and then these go on."""
+    """A proposal with its price, never an act: evict `actor`, which frees units, and then these go on.
+
+    `together_with`: it helps only if these are evicted as well; `then_runs` is what all of them start.
+    """
 
     kind: ActionKind
     actor: ActorId
     frees: tuple[tuple[ResourceId, int], ...]
     then_runs: tuple[ActorId, ...]
     cost: Price
+    together_with: tuple[ActorId, ...] = ()
 
 
 class Finding(Struct, frozen=True, kw_only=True):
     """One statement of one detector about one evaluation. All tuples are sorted, `cycle` and `actions` by meaning.
 
     `id` is a digest of rule and members (and root), so the same knot has the same id after a restart and in replay,
-    and keeps it while bystanders pile up behind. `since_ns` is when its last edge closed. `cycle` is the witness,
-    its first actor not repeated at the end. `method` says how placement was decided ("exact", "necessary").
+    and keeps it while bystanders pile up behind; with a root that has an owner, of rule, owner and what is lacking.
+    `root` is the first of the members where each is a dead end of its own. `since_ns` is when its last edge closed.
+    `cycle` is the witness, its first actor not repeated at the end. `method` says how placement was decided ("exact",
+    "necessary").
     """
 
     id: str
@@ -117,11 +139,22 @@ class FindingChange(Struct, frozen=True, kw_only=True):
     opened_ns: int
 
 
+class OpenFinding(Struct, frozen=True, kw_only=True):
+    """A finding that is open just now, with sentences and prices as of the last evaluation."""
+
+    finding: Finding
+    opened_ns: int
+
+
 class Waiting(Struct, frozen=True, kw_only=True):
-    """An actor that waits and will go on: never an alarm. `first_to_finish` is empty where it could start now."""
+    """An actor that waits and will go on: never an alarm. `first_to_finish` is empty where it could start now.
+
+    `excuse`: that it goes on is not proven; somebody is acting, or we cannot know (`note` says why).
+    """
 
     actor: ActorId
     since_ns: int
     needs: str
     first_to_finish: tuple[ActorId, ...]
     note: str = ""
+    excuse: ExcuseKind | None = None

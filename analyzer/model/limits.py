@@ -27,3 +27,29 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     victims_max: int = 64
     """Single victims tried per core before the cheapest by price alone are kept: each try is one fixed point."""
+
+    history_rounds_max: int = 32
+    """Rounds kept per actor, newest first to stay: enough for a period; older ones are only counted."""
+
+    history_actors_max: int = 20_000
+    """Actors whose losses are remembered at once; beyond it those with the oldest last loss are forgotten first."""
+
+    victims_woken_max: int = 20_000
+    """Actors that all tries for one core together may start, on paper, before no further victim is tried: in a knot of
+    thousands any victim starts thousands, and a handful of proposals is enough."""
+
+    edges_per_waiter_max: int = 50
+    """Wait-for edges listed per waiter: 5,000 waiters short of the same 5,000 holders would make 25 million. Edges
+    inside the waiter's own core come first, and the ring through the core is kept (`analyzer/graph/edges.py`)."""
+
+    edges_max: int = 200
+    """Edges that one finding lists: those among its members first, then those of actors behind. Nobody reads more."""
+
+    assumed_holders_max: int = 20
+    """Endless holders that a finding names as edges, those with most units first; the text gives the number left."""
+
+    citations_max: int = 60
+    """Citations of one finding: members first, then holders."""
+
+    why_depth_max: int = 12
+    """Steps that a chain of reasons goes down; each actor is explained once."""
