@@ -11,6 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from analyzer.model.events import Event
+from analyzer.sources.options import ReadOptions
 
 
 class Document(Struct, frozen=True):
@@ -84,6 +85,6 @@ class Source(Protocol):
         """
         ...
 
-    def read(self, documents: Sequence[Document]) -> Recording:
+    def read(self, documents: Sequence[Document], *, options: ReadOptions) -> Recording:
         """Read all documents that are ours, as one incident."""
         ...

@@ -1,1 +1,1 @@
-"""`knotwatch.facts/v1`: holds and waits stated outright, by any scheduler or by hand."""
+"""Facts: holds and waits in our own words, as YAML, JSON or JSON lines, so that any scheduler can feed us."""
