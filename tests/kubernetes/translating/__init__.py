@@ -1,0 +1,1 @@
+"""From typed objects to actors, holds, waits and resources."""

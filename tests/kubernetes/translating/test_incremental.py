@@ -1,0 +1,220 @@
+"""However the same observations are cut into restatements, the reader ends up knowing the same."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from analyzer.sources.kubernetes.cluster import Cluster
+from analyzer.sources.kubernetes.objects import KubeObject
+from analyzer.sources.kubernetes.observations import (
+    Observation,
+    PodBound,
+    PodReleased,
+    PodReserved,
+    PodUnschedulable,
+    Seen,
+)
+from tests.kubernetes.translating.making import NO_ROOM, START_NS, World, meta, node, pod, read, time
+
+NODES = ("n-0", "n-1")
+NAMES = ("a-0", "a-1", "b-0", "b-1", "c")
+OWNERS = ("", "Job/a", "ReplicaSet/web-1", "ReplicaSet/web-2", "StatefulSet/db", "Pod/c")
+NOTHING_SAID: dict[str, Any] = {}
+MARKS: tuple[dict[str, Any], ...] = (
+    {},
+    {"annotations": {"knotwatch.dev/min-available": "2"}, "labels": {"knotwatch.dev/gang": "g"}},
+    {"labels": {"scheduling.x-k8s.io/pod-group": "pg"}},
+    {"labels": {"spark-role": "driver", "spark-app-selector": "s"}},
+    {"labels": {"spark-role": "executor", "spark-app-selector": "s"}},
+)
+
+
+@st.composite
+def pods(draw: st.DrawFn) -> KubeObject:
+    on = draw(st.sampled_from(("", "", *NODES)))
+    going = draw(st.sampled_from((None, None, None, time(0), time(500))))
+    marks = draw(st.sampled_from(MARKS))
+    return pod(
+        draw(st.sampled_from(NAMES)),
+        on=on,
+        gpu=draw(st.sampled_from((2, 8))),
+        says="" if on else draw(st.sampled_from(("", NO_ROOM, NO_ROOM))),
+        phase=draw(st.sampled_from(("", "", "", "Succeeded", "Failed"))) if on else "",
+        ready=draw(st.booleans()),
+        claims=draw(st.sampled_from(((), (), ("data",)))),
+        owner=draw(st.sampled_from(OWNERS)),
+        spec=draw(
+            st.sampled_from(
+                (
+                    NOTHING_SAID,
+                    {"nodeSelector": {"pool": "x"}},
+                    {"priority": 5},
+                    {"schedulingGates": [{"name": "gate"}]},
+                    {"activeDeadlineSeconds": 60},
+                )
+            )
+        ),
+        deletionTimestamp=going,
+        finalizers=draw(st.sampled_from(((), ("example.com/keep",)))) if going else (),
+        **marks,
+    )
+
+
+TEMPLATE = {"spec": {"containers": [{"name": "m", "resources": {"requests": {"nvidia.com/gpu": "8"}}}]}}
+REFUSED = (
+    'pods "x" is forbidden: exceeded quota: q, requested: requests.nvidia.com/gpu=8, '
+    "used: requests.nvidia.com/gpu=8, limited: requests.nvidia.com/gpu=8"
+)
+
+
+@st.composite
+def controllers(draw: st.DrawFn) -> KubeObject:
+    replicas = draw(st.integers(0, 3))
+    revision = {"deployment.kubernetes.io/revision": "2"}
+    pods_of = {"replicas": replicas, "template": TEMPLATE}
+    web = meta("web-2", uid="ReplicaSet/web-2", owner="Deployment/web", annotations=revision)
+    kind, fields = draw(
+        st.sampled_from(
+            (
+                ("Job", {"metadata": meta("a", uid="Job/a"), "spec": {"parallelism": replicas, "template": TEMPLATE}}),
+                (
+                    "ReplicaSet",
+                    {"metadata": meta("web-1", uid="ReplicaSet/web-1", owner="Deployment/web"), "spec": pods_of},
+                ),
+                ("ReplicaSet", {"metadata": web, "spec": pods_of}),
+                (
+                    "Deployment",
+                    {
+                        "metadata": meta("web", uid="Deployment/web"),
+                        "spec": {"replicas": replicas, "paused": draw(st.booleans())},
+                    },
+                ),
+                ("StatefulSet", {"metadata": meta("db", uid="StatefulSet/db"), "spec": pods_of}),
+                (
+                    "PodGroup",
+                    {
+                        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+                        "metadata": meta("pg", uid="pg"),
+                        "spec": {"minMember": replicas},
+                    },
+                ),
+            )
+        )
+    )
+    return read(kind, fields)
+
+
+@st.composite
+def things(draw: st.DrawFn) -> KubeObject:
+    mode = draw(st.sampled_from(("ReadWriteOnce", "ReadWriteOncePod")))
+    hard = {"requests.nvidia.com/gpu": draw(st.sampled_from(("0", "8", "24")))}
+    used = {"requests.nvidia.com/gpu": "16"}
+    return draw(
+        st.sampled_from(
+            (
+                node("n-0", gpu=draw(st.sampled_from((0, 8, 16))), labels=draw(st.sampled_from(({}, {"pool": "x"})))),
+                node("n-1", unschedulable=draw(st.booleans())),
+                read(
+                    "PersistentVolumeClaim",
+                    {"metadata": meta("data"), "spec": {"accessModes": [mode], "volumeName": "pv"}},
+                ),
+                read("ResourceQuota", {"metadata": meta("q"), "spec": {"hard": hard}, "status": {"used": used}}),
+            )
+        )
+    )
+
+
+@st.composite
+def events(draw: st.DrawFn) -> KubeObject:
+    reason, kind, names, message = draw(
+        st.sampled_from(
+            (
+                ("FailedCreate", "Job", ("a",), REFUSED),
+                ("FailedCreate", "ReplicaSet", ("web-2",), REFUSED),
+                ("SuccessfulCreate", "Job", ("a",), "made"),
+                ("TriggeredScaleUp", "Pod", NAMES, "more"),
+                ("NotTriggerScaleUp", "Pod", NAMES, "no more"),
+                ("FailedScheduling", "Pod", NAMES, NO_ROOM),
+                ("FailedAttachVolume", "Pod", NAMES, 'Multi-Attach error for volume "pv" Volume is already used'),
+            )
+        )
+    )
+    about = {"kind": kind, "name": draw(st.sampled_from(names)), "namespace": "team"}
+    last = time(draw(st.integers(0, 500)))
+    return read(
+        "Event",
+        {
+            "metadata": meta("e"),
+            "reason": reason,
+            "message": message,
+            "involvedObject": about,
+            "firstTimestamp": time(0),
+            "lastTimestamp": last,
+        },
+    )
+
+
+@st.composite
+def observations(draw: st.DrawFn) -> Observation:
+    kind = draw(st.integers(0, 9))
+    name = f"team/{draw(st.sampled_from(NAMES))}"
+    place = draw(st.sampled_from(NODES))
+    citation = (1, draw(st.integers(0, 99)))
+    match kind:
+        case 0:
+            return PodReserved(START_NS, name, place, 10**9 if name.endswith("0") else 10**12, citation)
+        case 1:
+            return PodUnschedulable(START_NS, name, NO_ROOM, citation)
+        case 2:
+            if draw(st.booleans()):
+                return PodReleased(START_NS, name, "rejected", citation)
+            return PodBound(START_NS, name, place, citation)
+        case 3 | 4 | 5:
+            return Seen(
+                START_NS, draw(st.one_of(controllers(), things(), events())), draw(st.integers(0, 5)) == 0, citation
+            )
+        case _:
+            return Seen(START_NS, draw(pods()), draw(st.integers(0, 5)) == 0, citation)
+
+
+def known(cuts: Sequence[Sequence[Observation]], moments: Sequence[int]) -> World:
+    cluster, reader = Cluster(), World()
+    for part, at_ns in zip(cuts, moments, strict=True):
+        for observation in part:
+            cluster.apply(observation)
+        reader.take(cluster.restate(at_ns))
+    return reader
+
+
+@given(
+    parts=st.lists(st.lists(observations(), max_size=6), min_size=1, max_size=6),
+    step_s=st.sampled_from((1, 61, 200, 301)),
+)
+@settings(max_examples=300, deadline=None)
+def test_piecewise_and_at_once_say_the_same(parts: list[list[Observation]], step_s: int) -> None:
+    end_ns = START_NS + 600 * 10**9
+    moments = [end_ns - (len(parts) - 1 - number) * step_s * 10**9 for number in range(len(parts))]
+    piecewise = known(parts, moments)
+    at_once = known([[one for part in parts for one in part]], [end_ns])
+
+    def settled(world: World) -> object:
+        actors = {name: replace(actor, at_ns=0, citations=()) for name, actor in world.actors.items()}
+        return actors, {name: units for name, units in world.units.items() if units}, world.remarks
+
+    assert settled(piecewise) == settled(at_once)
+
+
+@given(parts=st.lists(observations(), max_size=12))
+@settings(max_examples=100, deadline=None)
+def test_a_restatement_without_news_says_nothing(parts: list[Observation]) -> None:
+    cluster = Cluster()
+    for observation in parts:
+        cluster.apply(observation)
+    cluster.restate(START_NS)
+    assert cluster.restate(START_NS) == []
+    for observation in parts:
+        if isinstance(observation, Seen) and not observation.gone:
+            cluster.apply(observation)
