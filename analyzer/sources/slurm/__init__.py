@@ -1,0 +1,1 @@
+"""Saved output of Slurm's commands and its controller's log, as one incident."""
