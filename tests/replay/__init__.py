@@ -1,0 +1,1 @@
+"""Whole recordings against the truth written beside them, and the language of that truth."""
