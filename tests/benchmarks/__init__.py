@@ -1,0 +1,1 @@
+"""The benchmarks: that what they measure is there, and that a wrong answer fails."""
