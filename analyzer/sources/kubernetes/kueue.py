@@ -19,6 +19,7 @@ GROUP = "kueue.x-k8s.io"
 class Kueue:
     """All objects of Kueue. `dirty`: keys of Workloads to look at again. `moved`: the quota itself is different.
 
+    `left`: Workloads that went, or changed owners, since that look.
     `unready`: keys of those that hold quota and whose pods are not known to be ready.
     """
 
@@ -27,6 +28,7 @@ class Kueue:
         self.queues: dict[str, QueueFacts] = {}
         self.cohorts = Cohorts()
         self.dirty: set[str] = set()
+        self.left: list[WorkloadFacts] = []
         self.moved = False
         self._refusing = False
         self.unready: set[str] = set()
@@ -86,6 +88,8 @@ class Kueue:
         before = self.workloads.pop(now.key, None)
         if before is not None:
             self._forget(before)
+            if gone or before.owners != now.owners:
+                self.left.append(before)
         if not gone:
             self._keep(now)
         self.dirty.add(now.key)
@@ -137,6 +141,11 @@ class Kueue:
             if found:
                 self._of_pod[key] = found
                 self.dirty |= found
+
+    def know_pods(self, one: WorkloadFacts, keys: Iterable[str]) -> None:
+        """These pods are of the Workload: should one of them go, it is looked at again."""
+        for key in keys:
+            add(self._of_pod, key, one.key)
 
     def touch_owners(self, uids: Iterable[str]) -> None:
         """These controllers are different, so their Workloads may live longer or shorter."""

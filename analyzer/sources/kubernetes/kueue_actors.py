@@ -207,8 +207,10 @@ def look_at_workloads(context: Context, dirty: Dirty, stated: Stated) -> Iterato
             kueue.touch(store.owners, store.pods, keys_of_pods)
         kueue.touch_owners(dirty.owners)
         kueue.touch_refused(refusing=bool(store.activity.all_refused()))
-    keys, kueue.dirty = sorted(kueue.dirty), set()
+    keys, kueue.dirty, kueue.left = sorted(kueue.dirty), set(), []
     for key in keys:
         one = kueue.workloads.get(key)
+        if one is not None:
+            kueue.know_pods(one, (record.key for record in pods_of(store, one)))
         built = build_workload(context, one, stated) if one is not None else None
         yield key, [] if built is None else [built]

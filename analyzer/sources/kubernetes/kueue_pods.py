@@ -45,7 +45,7 @@ def awaited(store: Store, records: Sequence[PodRecord]) -> tuple[ActorId, ...]:
 
 
 def kept_back(store: Store) -> set[str]:
-    """The pods (keys) that Kueue keeps back and whose Workloads are different now."""
+    """The pods (keys) that Kueue keeps back and whose Workloads are different now, or have gone."""
     kueue = store.kueue
-    dirty = (kueue.workloads[key] for key in kueue.dirty if key in kueue.workloads)
-    return {record.key for one in dirty for record in pods_of(store, one) if _held_back(record)}
+    there = (kueue.workloads[key] for key in kueue.dirty if key in kueue.workloads)
+    return {record.key for one in (*there, *kueue.left) for record in pods_of(store, one) if _held_back(record)}

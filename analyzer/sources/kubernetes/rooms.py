@@ -106,7 +106,11 @@ class Rooms:
             self.refresh()
 
     def refresh(self) -> set[Class]:
-        """Look again at nodes where something was placed or left; the classes whose answer is different now."""
+        """Look again at nodes where something was placed or left; the classes of which something else is true now.
+
+        Where there is no room that is a new answer alone. Where there is room, how much of it and for how many pods
+        is told as well, so any of its nodes will do.
+        """
         changed, self._changed = self._changed, set()
         for node in changed:
             self._free.pop(node, None)
@@ -114,12 +118,12 @@ class Rooms:
             return set()
         differ = set()
         for (shape, constraints), node in self._found.items():
-            if node and node not in changed:
-                continue
             among = self._candidates.choose(constraints).among
-            looked_at = among if node else sorted(changed.intersection(among))
-            now = next((name for name in looked_at if self.has_room(name, shape)), "")
-            if now != node:
+            here = changed.intersection(among)
+            if not here:
+                continue
+            now = next((name for name in (among if node else sorted(here)) if self.has_room(name, shape)), "")
+            if now or node:
                 differ.add((shape, constraints))
                 self._found[shape, constraints] = now
         return differ

@@ -1,9 +1,10 @@
 """Small Kubernetes objects for tables: only what a case is about is said."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from analyzer.model.events import ActorGone, ActorObserved, Event, ExcuseKind, Remarked, ResourceObserved
 from analyzer.sources.kubernetes.cluster import Cluster
@@ -220,3 +221,18 @@ def excuse_of(told: World, actor: str) -> ExcuseKind | None:
     wait = told.actors[actor].wait
     assert wait is not None
     return None if wait.excuse is None else wait.excuse.kind
+
+
+def known_in_the_end(cuts: Sequence[Sequence[Observation]], step_s: int) -> object:
+    """What a reader knows, citations and times aside, who is told of each cut by one restatement.
+
+    The cuts are `step_s` apart, and the last is always ten minutes after the start of the story.
+    """
+    end_ns = START_NS + 600 * 10**9
+    cluster, reader = Cluster(), World()
+    for number, part in enumerate(cuts):
+        for observation in part:
+            cluster.apply(observation)
+        reader.take(cluster.restate(end_ns - (len(cuts) - 1 - number) * step_s * 10**9))
+    actors = {name: replace(actor, at_ns=0, citations=()) for name, actor in reader.actors.items()}
+    return actors, {name: units for name, units in reader.units.items() if units}, reader.remarks

@@ -1,11 +1,9 @@
 """However the same observations are cut into restatements, the reader ends up knowing the same."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from analyzer.sources.kubernetes.cluster import Cluster
 from analyzer.sources.kubernetes.objects import KubeObject
@@ -17,7 +15,7 @@ from analyzer.sources.kubernetes.observations import (
     PodUnschedulable,
     Seen,
 )
-from tests.kubernetes.translating.making import NO_ROOM, START_NS, World, meta, node, pod, read, time
+from tests.kubernetes.translating.making import NO_ROOM, START_NS, known_in_the_end, meta, node, pod, read, time
 
 NODES = ("n-0", "n-1")
 NAMES = ("a-0", "a-1", "b-0", "b-1", "c")
@@ -180,31 +178,14 @@ def observations(draw: st.DrawFn) -> Observation:
             return Seen(START_NS, draw(pods()), draw(st.integers(0, 5)) == 0, citation)
 
 
-def known(cuts: Sequence[Sequence[Observation]], moments: Sequence[int]) -> World:
-    cluster, reader = Cluster(), World()
-    for part, at_ns in zip(cuts, moments, strict=True):
-        for observation in part:
-            cluster.apply(observation)
-        reader.take(cluster.restate(at_ns))
-    return reader
-
-
 @given(
     parts=st.lists(st.lists(observations(), max_size=6), min_size=1, max_size=6),
     step_s=st.sampled_from((1, 61, 200, 301)),
 )
 @settings(max_examples=300, deadline=None)
 def test_piecewise_and_at_once_say_the_same(parts: list[list[Observation]], step_s: int) -> None:
-    end_ns = START_NS + 600 * 10**9
-    moments = [end_ns - (len(parts) - 1 - number) * step_s * 10**9 for number in range(len(parts))]
-    piecewise = known(parts, moments)
-    at_once = known([[one for part in parts for one in part]], [end_ns])
-
-    def settled(world: World) -> object:
-        actors = {name: replace(actor, at_ns=0, citations=()) for name, actor in world.actors.items()}
-        return actors, {name: units for name, units in world.units.items() if units}, world.remarks
-
-    assert settled(piecewise) == settled(at_once)
+    at_once = [[one for part in parts for one in part]]
+    assert known_in_the_end(parts, step_s) == known_in_the_end(at_once, step_s)
 
 
 @given(parts=st.lists(observations(), max_size=12))
@@ -218,3 +199,23 @@ def test_a_restatement_without_news_says_nothing(parts: list[Observation]) -> No
     for observation in parts:
         if isinstance(observation, Seen) and not observation.gone:
             cluster.apply(observation)
+
+
+def test_what_a_dispute_tells_follows_the_room() -> None:
+    """The scheduler sees no room, the objects do: how much, and on which node, is told as it is now."""
+
+    def told(*things: KubeObject, gone: bool = False) -> list[Observation]:
+        return [Seen(START_NS, thing, gone, (1, 0)) for thing in things]
+
+    nodes = told(node("n-0"), node("n-1"))
+    for left, refused in (("on n-1", {}), ("on n-0", {}), ("of a gang", MARKS[1])):
+        place = "n-1" if left == "on n-1" else "n-0"
+        before = told(
+            pod("full", on="n-0", gpu=6),
+            pod("b", on=place, gpu=2),
+            *(pod(name, gpu=4, says=NO_ROOM, **refused) for name in ("a-0", "a-1")),
+        )
+        news = told(pod("b"), *([] if left == "on n-1" else [pod("full")]), gone=True)
+        piecewise = known_in_the_end([[*nodes, *before], news], 61)
+        assert piecewise == known_in_the_end([[*nodes, *before, *news]], 61), left
+        assert "DISPUTED" in repr(piecewise)

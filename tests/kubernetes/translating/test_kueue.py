@@ -10,16 +10,15 @@ from msgspec.structs import replace
 from analyzer.model.events import ExcuseKind, Lifetime
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.model.requests import Arrivals, KOutOfN, Units
-from analyzer.sources.kubernetes.cluster import Cluster
 from analyzer.sources.kubernetes.kueue_workloads import workload_of
 from analyzer.sources.kubernetes.objects import Custom, KubeObject
 from analyzer.sources.kubernetes.observations import Observation, Seen
 from tests.kubernetes.translating.making import (
     NO_ROOM,
     START_NS,
-    World,
     excuse_of,
     job,
+    known_in_the_end,
     meta,
     node,
     pod,
@@ -246,15 +245,26 @@ def news(draw: st.DrawFn) -> Observation:
 @given(parts=st.lists(st.lists(news(), max_size=6), min_size=1, max_size=6), step_s=st.sampled_from((1, 61, 301)))
 @settings(max_examples=300, deadline=None)
 def test_piecewise_and_at_once_say_the_same(parts: list[list[Observation]], step_s: int) -> None:
-    end_ns = START_NS + 600 * 10**9
+    at_once = [[one for part in parts for one in part]]
+    assert known_in_the_end(parts, step_s) == known_in_the_end(at_once, step_s)
 
-    def settled(cuts: list[list[Observation]]) -> object:
-        cluster, reader = Cluster(), World()
-        for number, part in enumerate(cuts):
-            for observation in part:
-                cluster.apply(observation)
-            reader.take(cluster.restate(end_ns - (len(cuts) - 1 - number) * step_s * 10**9))
-        actors = {name: replace(actor, at_ns=0, citations=()) for name, actor in reader.actors.items()}
-        return actors, {name: units for name, units in reader.units.items() if units}, reader.remarks
 
-    assert settled(parts) == settled([[one for part in parts for one in part]])
+def test_a_pod_whose_workload_goes_is_looked_at_again() -> None:
+    """It waited for that Workload; now it is merely gated, as if there had never been one."""
+    one = workload("pod-p-1", of="Pod/p", uid="w3")
+    kept = pod("p", uid="Pod/p", spec={"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]})
+    there: list[Observation] = [Seen(START_NS, thing, gone=False, citation=(1, 0)) for thing in (one, kept)]
+    gone: list[Observation] = [Seen(START_NS, one, gone=True, citation=(1, 0))]
+    assert known_in_the_end([there, gone], 1) == known_in_the_end([[*there, *gone]], 1)
+    assert "workload/team/p" in repr(known_in_the_end([there], 1))
+    assert "workload/team/p" not in repr(known_in_the_end([there, gone], 1))
+
+
+def test_a_workload_that_came_after_its_pod_is_looked_at_again_when_that_goes() -> None:
+    one, made = workload("pod-p-1", of="Pod/p", uid="w3"), pod("p", uid="Pod/p")
+    cuts: list[list[Observation]] = [
+        [Seen(START_NS, made, gone=False, citation=(1, 0))],
+        [Seen(START_NS, one, gone=False, citation=(1, 0))],
+        [Seen(START_NS, made, gone=True, citation=(1, 0))],
+    ]
+    assert known_in_the_end(cuts, 1) == known_in_the_end([[seen for cut in cuts for seen in cut]], 1)

@@ -14,7 +14,19 @@ from analyzer.sources.kubernetes.device_slices import driver_of, slice_of
 from analyzer.sources.kubernetes.objects import Custom, KubeObject, Pod
 from analyzer.sources.kubernetes.observations import Listed, Observation, Seen
 from analyzer.sources.kubernetes.resource_claims import claim_of
-from tests.kubernetes.translating.making import START_NS, World, excuse_of, meta, node, pod, read, seen, time, world
+from tests.kubernetes.translating.making import (
+    START_NS,
+    World,
+    excuse_of,
+    known_in_the_end,
+    meta,
+    node,
+    pod,
+    read,
+    seen,
+    time,
+    world,
+)
 
 DRIVER = "gpu.example.com"
 NO_CLAIM = (
@@ -214,15 +226,5 @@ def news(draw: st.DrawFn) -> Observation:
 @given(parts=st.lists(st.lists(news(), max_size=6), min_size=1, max_size=6), step_s=st.sampled_from((1, 61, 301)))
 @settings(max_examples=300, deadline=None)
 def test_piecewise_and_at_once_say_the_same(parts: list[list[Observation]], step_s: int) -> None:
-    end_ns = START_NS + 600 * 10**9
-
-    def settled(cuts: list[list[Observation]]) -> object:
-        cluster, reader = Cluster(), World()
-        for number, part in enumerate(cuts):
-            for observation in part:
-                cluster.apply(observation)
-            reader.take(cluster.restate(end_ns - (len(cuts) - 1 - number) * step_s * 10**9))
-        actors = {name: replace(actor, at_ns=0, citations=()) for name, actor in reader.actors.items()}
-        return actors, {name: units for name, units in reader.units.items() if units}, reader.remarks
-
-    assert settled(parts) == settled([[one for part in parts for one in part]])
+    at_once = [[one for part in parts for one in part]]
+    assert known_in_the_end(parts, step_s) == known_in_the_end(at_once, step_s)
