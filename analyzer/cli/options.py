@@ -73,6 +73,18 @@ color = click.option(
 )
 
 
+def form_of(contract: str) -> Callable[[Command], Command]:
+    """The option that chooses between text and the JSON of this contract."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help=f"text for people, json ({contract}) for programs.",
+    )
+
+
 def reading(command: Command) -> Command:
     """The options that say how the input is to be read."""
     for option in reversed(_READING):

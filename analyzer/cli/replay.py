@@ -3,7 +3,7 @@
 import click
 
 from analyzer.cli.described import Described
-from analyzer.cli.options import color, paths, reading, replayed
+from analyzer.cli.options import color, form_of, paths, reading, replayed
 from analyzer.cli.outcome import FINDINGS, NOTHING_FOUND, finish, write
 from analyzer.cli.terminal import text_format
 
@@ -20,14 +20,7 @@ from analyzer.cli.terminal import text_format
     epilog="Exit status: 0 nothing found, 1 findings that are open at the end, 2 usage or unreadable input.",
 )
 @paths
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json (knotwatch.report/v1) for programs.",
-)
+@form_of("knotwatch.report/v1")
 @reading
 @click.option(
     "--fail-on",

@@ -3,7 +3,7 @@
 import click
 
 from analyzer.cli.described import Described
-from analyzer.cli.options import color, paths, reading, replayed
+from analyzer.cli.options import color, form_of, paths, reading, replayed
 from analyzer.cli.outcome import FINDINGS, NOTHING_FOUND, finish, write
 from analyzer.cli.terminal import text_format
 
@@ -51,14 +51,7 @@ def _priorities(ctx: click.Context, param: click.Parameter, given: tuple[str, ..
     help="This node comes: a Kubernetes Node or facts with resources.",
 )
 @click.option("--priority", multiple=True, metavar="ACTOR=N", callback=_priorities, help="The actor has this priority.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json (knotwatch.whatif/v1) for programs.",
-)
+@form_of("knotwatch.whatif/v1")
 @reading
 @color
 def whatif(

@@ -122,7 +122,7 @@ def plural(noun: str, count: int) -> str:
     if count == 1:
         return noun
     head, that, clause = noun.partition(" that ")
-    return f"{head}s{that}{clause}"
+    return f"{words.plural(head)}{that}{clause}"
 
 
 def gpus(count: int) -> str:

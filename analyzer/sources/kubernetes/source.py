@@ -5,9 +5,7 @@ Two steps. First every document is read (`*_documents.py`, `audit.py`, `klog.py`
 moment what changed for actors and resources.
 """
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 
 from analyzer.sources.kubernetes.cluster import Cluster
 from analyzer.sources.kubernetes.forms import form_of
@@ -48,18 +46,17 @@ class KubernetesRecording:
 
     @property
     def batches(self) -> Iterator[Batch]:
-        with _collector_paused():
-            incident = Incident(tuple(self._documents.values()), self._options)
-            self._long_lists = incident.long_lists
-            cluster = Cluster()
-            for listed in incident.ahead():
-                cluster.take(listed)
-            incident.finish()
-            self.as_of_ns, self.notes = incident.as_of_ns, incident.notes
-            for at_ns, observations in incident.moments():
-                for observation in observations:
-                    cluster.apply(observation)
-                yield Batch(at_ns, cluster.restate(at_ns))
+        incident = Incident(tuple(self._documents.values()), self._options)
+        self._long_lists = incident.long_lists
+        cluster = Cluster()
+        for listed in incident.ahead():
+            cluster.take(listed)
+        incident.finish()
+        self.as_of_ns, self.notes = incident.as_of_ns, incident.notes
+        for at_ns, observations in incident.moments():
+            for observation in observations:
+                cluster.apply(observation)
+            yield Batch(at_ns, cluster.restate(at_ns))
 
     @property
     def has_clock(self) -> bool:
@@ -74,18 +71,6 @@ class KubernetesRecording:
             lines = RecordLines(self._documents[document], self._long_lists.get(document))
             self._lines[document] = lines
         return lines.line_of(record)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A hundred thousand objects that all stay: walking them again and again would cost more than making them."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 SOURCE = KubernetesSource()

@@ -4,7 +4,7 @@ import re
 
 from analyzer.model.events import Citation
 from analyzer.sources.slurm.hostlists import expand
-from analyzer.sources.slurm.keyvalues import pairs
+from analyzer.sources.slurm.keyvalues import leading_number, pairs
 from analyzer.sources.slurm.records import (
     LicenceRecord,
     NodeRecord,
@@ -32,7 +32,7 @@ def node(block: str, citation: Citation) -> NodeRecord | str:
         host=given(said.get("NodeHostName")),
         address=given(said.get("NodeAddr")),
         states=node_states(said["State"].split(" ")[0]),
-        cpus=_whole(said.get("CPUEfctv")) or _whole(said.get("CPUTot")),
+        cpus=leading_number(said.get("CPUEfctv")) or leading_number(said.get("CPUTot")),
         memory_bytes=memory_bytes(said.get("RealMemory", "")),
         gres=gres(said["Gres"]) if "Gres" in said else None,
         partitions=tuple(said["Partitions"].split(",")) if given(said.get("Partitions")) else None,
@@ -56,7 +56,7 @@ def partition(block: str, citation: Citation) -> PartitionRecord | str:
         up=said["State"].startswith("UP") if "State" in said else None,
         exclusive=said.get("OverSubscribe", "").startswith("EXCLUSIVE"),
         qos=given(said.get("QoS")),
-        tier=_whole(said.get("PriorityTier")),
+        tier=leading_number(said.get("PriorityTier")),
         preempts=said.get("PreemptMode", "OFF") not in ("OFF", "", "GANG"),
     )
 
@@ -80,7 +80,7 @@ def reservation(block: str, citation: Citation) -> ReservationRecord | str:
 def licence(block: str, citation: Citation) -> LicenceRecord | str:
     """A licence; in words what is wrong with it if it cannot be used."""
     said = pairs(block)
-    name, total = said.get("LicenseName", "").split(" ")[0], _whole(said.get("Total"))
+    name, total = said.get("LicenseName", "").split(" ")[0], leading_number(said.get("Total"))
     if not name or total is None:
         return f"licence {name or 'without a name'} has no Total: it is left out."
     return LicenceRecord(name=name, citation=citation, total=total)
@@ -98,15 +98,10 @@ def step(block: str, citation: Citation) -> StepRecord | str:
         step=number,
         citation=citation,
         state=said["State"].split(" ")[0].upper(),
-        cpus=_whole(said.get("CPUs")) or 0,
+        cpus=leading_number(said.get("CPUs")) or 0,
         amounts=tres(said.get("TRES", "")),
         start_ns=moment_ns(said.get("StartTime", "")),
         host=given(host) or "",
-        pid=_whole(pid) or 0,
+        pid=leading_number(pid) or 0,
         name=given(said.get("Name")) or "",
     )
-
-
-def _whole(text: str | None) -> int | None:
-    found = re.match(r"\d{1,18}", text or "")
-    return int(found[0]) if found else None

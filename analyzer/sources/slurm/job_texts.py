@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from analyzer.model.events import Citation
 from analyzer.sources.slurm.hostlists import expand, numbers
-from analyzer.sources.slurm.keyvalues import node_details, pairs
+from analyzer.sources.slurm.keyvalues import leading_number, node_details, pairs
 from analyzer.sources.slurm.records import JobRecord
 from analyzer.sources.slurm.states import given, job_state
 from analyzer.sources.slurm.tables import Row
@@ -62,11 +62,11 @@ def from_scontrol(block: str, citation: Citation) -> JobRecord | str:
         form=SCONTROL,
         citation=citation,
         raw_id=int(raw),
-        array_id=_whole(said.get("ArrayJobId")) if tasks else None,
+        array_id=leading_number(said.get("ArrayJobId")) if tasks else None,
         array_tasks=tasks.partition("%")[0] if tasks else None,
-        throttle=_whole(said.get("ArrayTaskThrottle")),
-        het_id=_whole(said.get("HetJobId")),
-        het_offset=_whole(said.get("HetJobOffset")),
+        throttle=leading_number(said.get("ArrayTaskThrottle")),
+        het_id=leading_number(said.get("HetJobId")),
+        het_offset=leading_number(said.get("HetJobOffset")),
         name=said.get("JobName"),
         user=_user(said.get("UserId")),
         account=given(said.get("Account")),
@@ -86,10 +86,10 @@ def from_scontrol(block: str, citation: Citation) -> JobRecord | str:
         planned_nodes=expand(said.get("SchedNodeList", "")),
         required_nodes=expand(said.get("ReqNodeList", "")),
         excluded_nodes=expand(said.get("ExcNodeList", "")),
-        node_count=_whole(said.get("NumNodes")),
-        cpus=_whole(said.get("NumCPUs")),
-        task_count=_whole(said.get("NumTasks")),
-        cpus_each_node=_whole(said.get("MinCPUsNode")),
+        node_count=leading_number(said.get("NumNodes")),
+        cpus=leading_number(said.get("NumCPUs")),
+        task_count=leading_number(said.get("NumTasks")),
+        cpus_each_node=leading_number(said.get("MinCPUsNode")),
         memory_each_node=memory_bytes(said.get("MinMemoryNode", "")) or None,
         memory_each_cpu=memory_bytes(said.get("MinMemoryCPU", "")) or None,
         requested=requested or None,
@@ -102,11 +102,11 @@ def from_scontrol(block: str, citation: Citation) -> JobRecord | str:
         reservation=given(said.get("Reservation")) or "",
         features=given(said.get("Features")) or "",
         exclusive=said.get("OverSubscribe") in ("NO", "EXCLUSIVE"),
-        priority=_whole(said.get("Priority")),
+        priority=leading_number(said.get("Priority")),
         batch=said.get("BatchFlag") == "1" if "BatchFlag" in said else None,
         batch_host=given(said.get("BatchHost")),
         from_host=host or None,
-        from_session=_whole(session),
+        from_session=leading_number(session),
         submit_line=given(said.get("SubmitLine")),
         output=given(said.get("StdOut")),
     )
@@ -152,9 +152,9 @@ def from_squeue(row: Row, citation: Citation) -> JobRecord | str:
         planned_nodes=expand(cells["SCHEDNODES"]) if "SCHEDNODES" in cells else None,
         required_nodes=expand(cells["REQ_NODES"]) if "REQ_NODES" in cells else None,
         excluded_nodes=expand(cells["EXC_NODES"]) if "EXC_NODES" in cells else None,
-        node_count=_whole(cells.get("NODES")),
-        cpus=_whole(cells.get("CPUS")),
-        cpus_each_node=_whole(cells.get("MIN_CPUS")),
+        node_count=leading_number(cells.get("NODES")),
+        cpus=leading_number(cells.get("CPUS")),
+        cpus_each_node=leading_number(cells.get("MIN_CPUS")),
         gres_each_node=_gres_cell(cells, "TRES_PER_NODE", "GRES"),
         gres_in_all=_gres_cell(cells, "TRES_PER_JOB"),
         gres_each_task=_gres_cell(cells, "TRES_PER_TASK"),
@@ -163,7 +163,7 @@ def from_squeue(row: Row, citation: Citation) -> JobRecord | str:
         reservation=(given(cells["RESERVATION"]) or "") if "RESERVATION" in cells else None,
         features=(given(cells["FEATURES"]) or "") if "FEATURES" in cells else None,
         exclusive=(cells["OVER_SUBSCRIBE"] in ("NO", "EXCLUSIVE")) if "OVER_SUBSCRIBE" in cells else None,
-        priority=_whole(priorities[-1] if priorities else ""),
+        priority=leading_number(priorities[-1] if priorities else ""),
     )
 
 
@@ -198,13 +198,13 @@ def from_sacct(row: Row, citation: Citation) -> JobRecord | str | None:
         run_s=duration_s(cells.get("ELAPSED", "")) if running else None,
         limit_s=duration_s(cells.get("TIMELIMIT", "")),
         nodes=expand(cells["NODELIST"]) if "NODELIST" in cells else None,
-        node_count=_whole(cells.get("NNODES")),
-        cpus=_whole(cells.get("REQCPUS") if not running else cells.get("ALLOCCPUS") or cells.get("NCPUS")),
+        node_count=leading_number(cells.get("NNODES")),
+        cpus=leading_number(cells.get("REQCPUS") if not running else cells.get("ALLOCCPUS") or cells.get("NCPUS")),
         requested=tres(cells.get("REQTRES", "")) or None,
         allocated=(tres(cells.get("ALLOCTRES", "")) or None) if running else None,
         reservation=given(cells.get("RESERVATION")),
         features=given(cells.get("CONSTRAINTS")),
-        priority=_whole(cells.get("PRIORITY")),
+        priority=leading_number(cells.get("PRIORITY")),
         submit_line=given(cells.get("SUBMITLINE")),
     )
 
@@ -230,9 +230,3 @@ def _each_node(block: str) -> dict[str, dict[str, int]]:
 def _user(text: str | None) -> str | None:
     found = _USER.match(text or "")
     return found[1] if found else given(text)
-
-
-def _whole(text: str | None) -> int | None:
-    """The number that the text begins with: `2-2` nodes are 2, `1` is 1; None for N/A."""
-    found = re.match(r"\d{1,18}", text or "")
-    return int(found[0]) if found else None

@@ -62,3 +62,9 @@ def pairs(block: str) -> dict[str, str]:
 def node_details(block: str) -> list[NodeDetail]:
     """Of `scontrol -d show job`: nodes, CPU ids, memory in MiB, generic resources, of each group of nodes alike."""
     return [(each[1], each[2] or "", each[3] or "", (each[4] or "").strip()) for each in _NODE_DETAIL.finditer(block)]
+
+
+def leading_number(text: str | None) -> int | None:
+    """The number that the text begins with: `2-2` nodes are 2, `1` is 1; None for N/A."""
+    found = re.match(r"\d{1,18}", text or "")
+    return int(found[0]) if found else None
