@@ -8,9 +8,7 @@ import itertools
 from collections.abc import Sequence
 from operator import attrgetter
 
-from msgspec.structs import replace
-
-from analyzer.model.events import ActorGone, ActorObserved, Citation, Event, Remarked, RemarkKind, ResourceObserved
+from analyzer.model.events import ActorObserved, Citation, Event
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.sources.kubernetes.actors import Built, HoldsCache
 from analyzer.sources.kubernetes.controllers import all_refused, build_phantom, build_refused
@@ -21,12 +19,15 @@ from analyzer.sources.kubernetes.gangs import gang_of, template_member
 from analyzer.sources.kubernetes.kueue_actors import look_at_workloads
 from analyzer.sources.kubernetes.kueue_pods import kept_back
 from analyzer.sources.kubernetes.lone_needs import LoneNeeds
+from analyzer.sources.kubernetes.looking import Looking
+from analyzer.sources.kubernetes.mechanisms import MECHANISMS
 from analyzer.sources.kubernetes.observations import Listed, Observation
 from analyzer.sources.kubernetes.plain_pods import PlainPods
 from analyzer.sources.kubernetes.records import BOUND
 from analyzer.sources.kubernetes.rolling import Rolling
 from analyzer.sources.kubernetes.rooms import Class
 from analyzer.sources.kubernetes.singles import Context, attached_to, build_single, unattached
+from analyzer.sources.kubernetes.stating import Statements
 from analyzer.sources.kubernetes.store import Store
 from analyzer.sources.kubernetes.unseen_nodes import NODES, blind_to_nodes
 from analyzer.sources.kubernetes.waits import constraints_for
@@ -36,20 +37,22 @@ _ACTOR = attrgetter("actor")
 _CONTROLLERS = "controllers/"
 """Where the actors of refused controllers come from, beside `pod/KEY` and `gang/KEY`."""
 
+_MECHANISMS = "mechanisms/"
+"""Where the actors of all mechanisms come from."""
+
 
 class Cluster:
     """One cluster as its files show it. Pure: time is what it is told."""
 
     def __init__(self) -> None:
-        self.store = Store()
+        mechanisms = tuple(make() for make in MECHANISMS)
+        self.store = Store(mechanisms)
+        self._said = Statements()
+        self._looking = Looking(mechanisms)
         self._holds = HoldsCache()
-        self._stated: dict[ActorId, ActorObserved] = {}
-        self._units: dict[ResourceId, int] = {}
         self._unknown: set[str] = set()
         self._on_node: dict[str, tuple[ResourceId, ...]] = {}
         self._of_quota: dict[tuple[str, str], tuple[ResourceId, ...]] = {}
-        self._remarks: dict[tuple[RemarkKind, str], str] = {}
-        self._remarked: dict[ActorId, tuple[tuple[RemarkKind, str], ...]] = {}
         self._sources: dict[str, tuple[ActorId, ...]] = {}
         self._recheck: dict[str, int] = {}
         self._classes: dict[Class, set[str]] = {}
@@ -72,7 +75,7 @@ class Cluster:
     def restate(self, at_ns: int) -> list[Event]:
         """Everything that is different from what was last restated, as events at this time, in a fixed order."""
         store = self.store
-        store.lapse(at_ns)
+        store.kept.lapse(at_ns)
         settle_devices(store)
         dirty, store.dirty = store.dirty, Dirty()
         events: list[Event] = []
@@ -80,7 +83,9 @@ class Cluster:
         self._spread(dirty, at_ns)
         self._restate_resources(dirty, at_ns, events)
         needs = LoneNeeds(store, at_ns)
-        context = Context(store, at_ns, needs, self._holds, self._rolling.plan_of, self._contested)
+        context = Context(
+            store, at_ns, needs, self._holds, self._rolling.plan_of, self._contested, self._looking.burden_of
+        )
         arrived = self._look_at_arrived(context, dirty)
         done: list[Built] = []
         gone: list[ActorId] = []
@@ -98,11 +103,13 @@ class Cluster:
             self._look_at_gang(context, key, done, gone)
         if self._refusing or _CONTROLLERS in self._sources:
             self._look_at_controllers(context, done, gone)
+        self._note(_MECHANISMS, self._looking.actors(), done, gone)
         self._state_ends(done, gone, at_ns, events)
         events.extend(arrived)
         events.extend(plain)
-        self._state(done, at_ns, events)
+        self._said.built(done, at_ns, events)
         self._look_at_books(context, dirty, events)
+        self._looking.remark(self._said, at_ns, events)
         store.evicted.clear()
         return events
 
@@ -133,6 +140,7 @@ class Cluster:
                 dirty.pods.update(self._nominated_to(record.node))
         dirty.pods.update(kept_back(store))
         self._contest(dirty)
+        self._looking.look(store, dirty, at_ns)
         self._refusing = bool(store.activity.all_refused())
         self._rolling.spread(dirty, refusing=self._refusing)
 
@@ -181,13 +189,14 @@ class Cluster:
                 records = [record for record in records if record.key not in touched]
             found.extend(self._plain.build(context, records))
         found.sort(key=_ACTOR)
-        self._stated.update(zip(map(_ACTOR, found), found, strict=True))
+        self._said.actors.update(zip(map(_ACTOR, found), found, strict=True))
         return found
 
     def _look_at_pods(
         self, context: Context, keys: list[str], done: list[Built], gone: list[ActorId], events: list[Event]
     ) -> None:
-        store, plans, children, stated = context.store, self._rolling.plan_of, context.store.by_parent, self._stated
+        store, plans, children, stated = context.store, self._rolling.plan_of, context.store.by_parent, self._said
+        burdens = context.burdens
         for key in keys:
             record = store.pods.get(key)
             source = ActorId("pod/" + key)
@@ -197,20 +206,18 @@ class Cluster:
                 and key not in plans
                 and key not in children
                 and key not in store.preempted
+                and key not in burdens
             ):
                 actor = self._plain.build_one(context, record)
-                before = stated.get(source)
-                if before is None or replace(before, at_ns=context.now_ns) != actor:
-                    stated[source] = actor
-                    events.append(actor)
+                stated.actor(actor, events)
                 if source in self._watched:
                     self._watch(source, ())
-                    self._remark(source, (), context.now_ns, events)
+                    self._said.remark(source, (), context.now_ns, events)
                 continue
             built = build_single(context, record) if record is not None else None
             if built is not None:
                 done.append(built)
-            elif source in stated:
+            elif source in stated.actors:
                 gone.append(source)
             if source in self._watched or (built is not None and built.watched):
                 self._watch(source, () if built is None else (built,))
@@ -242,16 +249,16 @@ class Cluster:
         """Last, since a Workload of Kueue waits for what its pods were just stated to wait for. Claims as well."""
         done: list[Built] = []
         gone: list[ActorId] = []
-        for key, built in look_at_workloads(context, dirty, self._stated):
+        for key, built in look_at_workloads(context, dirty, self._said.actors):
             self._note("workload/" + key, built, done, gone)
         for key, built in look_at_claims(context):
             self._note("claim/" + key, built, done, gone)
         self._state_ends(done, gone, context.now_ns, events)
-        self._state(done, context.now_ns, events)
+        self._said.built(done, context.now_ns, events)
 
     def _withdraw(self, source: str, gone: list[ActorId]) -> None:
         """A pod that was an actor of its own has joined a gang."""
-        if source in self._stated:
+        if source in self._said.actors:
             gone.append(ActorId(source))
         if source in self._watched:
             self._watch(source, ())
@@ -294,40 +301,9 @@ class Cluster:
     def _state_ends(self, done: list[Built], gone: list[ActorId], at_ns: int, events: list[Event]) -> None:
         """First who is gone, so that whoever takes a place is told after whoever left it."""
         now_stated = {one.actor.actor for one in done} if gone else set()
-        for actor in sorted(set(gone)):
-            before = self._stated.get(actor)
-            if before is not None and actor not in now_stated:
-                del self._stated[actor]
-                evicted = actor.partition("/")[2] in self.store.evicted
-                events.append(ActorGone(at_ns=at_ns, actor=actor, evicted=evicted, citations=before.citations))
-                self._remark(actor, (), at_ns, events)
-
-    def _state(self, done: list[Built], at_ns: int, events: list[Event]) -> None:
-        stated = self._stated
-        for one in done:
-            now = one.actor
-            before = stated.get(now.actor)
-            if before is None or replace(before, at_ns=at_ns) != now:
-                stated[now.actor] = now
-                events.append(now)
-            if one.remarks or now.actor in self._remarked:
-                self._remark(now.actor, one.remarks, at_ns, events)
-
-    def _remark(self, actor: ActorId, remarks: tuple[Remarked, ...], at_ns: int, events: list[Event]) -> None:
-        keys = tuple((remark.kind, remark.subject) for remark in remarks)
-        over = [key for key in self._remarked.get(actor, ()) if key not in keys]
-        for key in over:
-            if key in self._remarks:
-                del self._remarks[key]
-                events += [Remarked(at_ns=at_ns, kind=key[0], subject=key[1], text="")]
-        for remark in remarks:
-            if self._remarks.get((remark.kind, remark.subject)) != remark.text:
-                self._remarks[remark.kind, remark.subject] = remark.text
-                events.append(remark)
-        if keys:
-            self._remarked[actor] = keys
-        else:
-            self._remarked.pop(actor, None)
+        for actor in sorted(set(gone) - now_stated):
+            evicted = actor.partition("/")[2] in self.store.evicted
+            self._said.end(actor, at_ns, events, evicted=evicted)
 
     def _restate_resources(self, dirty: Dirty, at_ns: int, events: list[Event]) -> None:
         """How many units there are of all that has changed: nodes, quotas, volumes, host ports."""
@@ -349,9 +325,10 @@ class Cluster:
         for port in sorted(self._ports(dirty)):
             wanted[port] = (1, ())
         wanted.update(store.kueue.changed())
+        wanted.update(self._looking.changed_units())
         for resource, (amount, citations) in wanted.items():
-            self._restate_units(resource, amount, citations, at_ns, events)
-        self._remark(NODES, blind_to_nodes(self._unknown, at_ns), at_ns, events)
+            self._said.units(resource, amount, citations, at_ns, events)
+        self._said.remark(NODES, blind_to_nodes(self._unknown, at_ns), at_ns, events)
 
     def _restate_nodes(self, dirty: Dirty, at_ns: int, events: list[Event]) -> None:
         store, names_of = self.store, self._holds.names_of
@@ -363,18 +340,11 @@ class Cluster:
             now = tuple([names_of(kind)[name] for kind, _ in known])
             for resource in self._on_node.get(name, ()):
                 if resource not in now:
-                    self._restate_units(resource, 0, cited, at_ns, events)
+                    self._said.units(resource, 0, cited, at_ns, events)
             for resource, (_, amount) in zip(now, known, strict=True):
-                self._restate_units(resource, amount, cited, at_ns, events)
+                self._said.units(resource, amount, cited, at_ns, events)
             self._on_node[name] = now
             (self._unknown.discard if facts is not None or not now else self._unknown.add)(name)
-
-    def _restate_units(
-        self, resource: ResourceId, amount: int, citations: tuple[Citation, ...], at_ns: int, events: list[Event]
-    ) -> None:
-        if self._units.get(resource, 0) != amount:
-            self._units[resource] = amount
-            events.append(ResourceObserved(at_ns=at_ns, resource=resource, units=amount, citations=citations))
 
     def _ports(self, dirty: Dirty) -> set[ResourceId]:
         """The host ports that pods have or ask for, on the nodes where they do."""

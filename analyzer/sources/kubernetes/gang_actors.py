@@ -9,6 +9,7 @@ from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Never, Request, all_of
 from analyzer.sources.kubernetes.actors import Built, cited, lifetime_of, merged, overdue
 from analyzer.sources.kubernetes.controllers import refused_request, standing_refusal
+from analyzer.sources.kubernetes.gang_burdens import burdened_certainty, burdened_wait, burdens_of
 from analyzer.sources.kubernetes.gangs import Gang, Terms, member_of, template_member, terms_of
 from analyzer.sources.kubernetes.names import controller_actor, gang_actor, pod_actor
 from analyzer.sources.kubernetes.owners import Owner, reference_key
@@ -229,6 +230,10 @@ def build_gang(context: Context, gang: Gang, records: Sequence[PodRecord]) -> li
     ]
     terms = terms_of(gang, members, store.groups, store.owners)
     wait, need, lack = _wait_of(context, gang, terms, roll, records)
+    bound, pending = burdens_of(context.burdens, roll.bound), burdens_of(context.burdens, roll.pending)
+    if (bound or pending) and terms.minimum is not None:
+        have = len(roll.bound) + len(roll.kept) + len(roll.pending) + roll.succeeded
+        wait = burdened_wait(wait, bound, pending, have - terms.minimum)
     lifetime, until_ns, recreated = _lifetime(store, roll, terms)
     actor = gang_actor(gang.key)
     kept = [found.citation for record in roll.kept if (found := store.reservations.get(record.key)) is not None]
@@ -248,7 +253,7 @@ def build_gang(context: Context, gang: Gang, records: Sequence[PodRecord]) -> li
                 priority=max(record.priority for record in roll.holding),
                 preemptible=True,
                 recreated=recreated,
-                certainty=terms.certainty,
+                certainty=burdened_certainty(terms.certainty, (*bound, *pending)),
                 running_since_ns=min((r.started_ns for r in roll.bound if r.started_ns is not None), default=None),
                 citations=cited(
                     (
@@ -257,6 +262,7 @@ def build_gang(context: Context, gang: Gang, records: Sequence[PodRecord]) -> li
                         *(owner.citation for owner in makers),
                         *(need.citations if need is not None else ()),
                         *lack.citations,
+                        *(citation for one in (*bound, *pending) for citation in one.citations),
                     )
                 ),
             ),

@@ -31,19 +31,21 @@ from analyzer.sources.kubernetes.actors import (
 )
 from analyzer.sources.kubernetes.gangs import COSCHEDULING_PERMIT_NS
 from analyzer.sources.kubernetes.lone_needs import LoneNeeds
+from analyzer.sources.kubernetes.mechanism import UNBURDENED, Burden
 from analyzer.sources.kubernetes.names import pod_actor
 from analyzer.sources.kubernetes.records import BOUND, PENDING, SUCCEEDED, PodRecord
 from analyzer.sources.kubernetes.rollouts import NO_PLAN, Plan
 from analyzer.sources.kubernetes.rooms import Class
 from analyzer.sources.kubernetes.store import Store
 from analyzer.sources.kubernetes.volumes import ClaimFacts
-from analyzer.sources.kubernetes.waits import Need
+from analyzer.sources.kubernetes.waits import Need, foremost
 
 
 class Context(Struct, frozen=True):
     """What a single look at the cluster shares: the store, the time, and what other pods imply for this one.
 
     `plans`: roll-out by pod. `contested`: per claim that somebody cannot attach, the pods that have it attached.
+    `burdens`: what mechanisms lay on pods, by pod.
     """
 
     store: Store
@@ -52,6 +54,7 @@ class Context(Struct, frozen=True):
     holds: HoldsCache
     plans: Mapping[str, Plan]
     contested: Mapping[str, tuple[str, ...]]
+    burdens: Mapping[str, Burden]
 
 
 def remark_of(actor: ActorId, excuse: Excuse | None, now_ns: int, need: Need | None) -> tuple[Remarked, ...]:
@@ -89,7 +92,8 @@ def holds_of(context: Context, record: PodRecord) -> Holds:
     node = record.node if record.stage is BOUND else (kept.node if kept is not None else "")
     plain = context.holds.on(node, record.shape, booked(context.store, record, context.now_ns))
     volumes = volume_holds(context, record) if record.claims and record.stage is BOUND else ()
-    return plain if not volumes else merged((plain, volumes))
+    burdened = context.burdens[record.key].holds if record.key in context.burdens else ()
+    return merged((plain, volumes, burdened)) if volumes or burdened else plain
 
 
 def unattached(store: Store, record: PodRecord) -> tuple[ClaimFacts, ...]:
@@ -167,6 +171,7 @@ def build_bound(context: Context, record: PodRecord, actor: ActorId) -> Built:
     lifetime, until_ns, recreated = lifetime_of(store, record)
     wait, certainty, recheck_ns = None, Certainty.PROVEN, None
     plan = context.plans.get(record.key, NO_PLAN)
+    burden = context.burdens.get(record.key, UNBURDENED)
     if record.leaving is not None or record.key in store.preempted:
         lifetime, until_ns, recreated = Lifetime.FINITE, None, False
         why, recheck_ns = overdue(store, record, context.now_ns)
@@ -176,6 +181,8 @@ def build_bound(context: Context, record: PodRecord, actor: ActorId) -> Built:
         if record.key in plan.going or record.key in plan.held:
             lifetime, recreated = Lifetime.FINITE, False
         wait = _attach_wait(context, record) or _rollout_wait(record, plan)
+        if wait is None and burden.wait is not None:
+            wait, certainty = burden.wait, burden.certainty
         if wait is None:
             wait, certainty = _parent_wait(store, record)
     return Built(
@@ -194,9 +201,9 @@ def build_bound(context: Context, record: PodRecord, actor: ActorId) -> Built:
             lineage=lineage_of(store, record),
             owner=owner_label(store, record),
             # An old pod of a roll-out serves while it waits, and so may a pod whose wait is only inferred.
-            working=record.key in plan.held or certainty is Certainty.SUSPECTED,
+            working=record.key in plan.held or (certainty is Certainty.SUSPECTED and record.running),
             running_since_ns=record.started_ns,
-            citations=_citations(store, record),
+            citations=cited((*_citations(store, record), *burden.citations)),
         ),
         recheck_ns=recheck_ns,
     )
@@ -214,7 +221,7 @@ def _citations(store: Store, record: PodRecord) -> tuple[tuple[int, int], ...]:
 
 def build_pending(context: Context, record: PodRecord, actor: ActorId) -> Built:
     """The actor of a pod without a node: it waits for one, unless a place is kept for it."""
-    store, now_ns = context.store, context.now_ns
+    store, now_ns, burden = context.store, context.now_ns, context.burdens.get(record.key, UNBURDENED)
     lifetime, until_ns, recreated = lifetime_of(store, record)
     kept = store.reservations.get(record.key)
     wait: Wait | None = None
@@ -228,10 +235,12 @@ def build_pending(context: Context, record: PodRecord, actor: ActorId) -> Built:
         citations = cited((*citations, kept.citation))
     elif record.leaving is None:
         need = context.needs.of(record)
-        excuse = need.excuse
+        excuse = foremost((need.excuse, burden.excuse))
         if record.key in context.plans.get(record.key, NO_PLAN).paused:
             excuse = Excuse(ExcuseKind.GATED, "its roll-out is paused by a person")
-        wait = Wait(request=need.request, since_ns=need.since_ns, preempts=need.preempts, excuse=excuse, said=need.said)
+        request = need.request if burden.needs is None else all_of((need.request, burden.needs))
+        wait = Wait(request=request, since_ns=need.since_ns, preempts=need.preempts, excuse=excuse, said=need.said)
+        citations = cited((*citations, *burden.citations)) if burden.citations else citations
         remarks = remark_of(actor, excuse, now_ns, need)
         recheck_ns, classes = need.recheck_ns, need.classes
     return Built(
@@ -248,6 +257,7 @@ def build_pending(context: Context, record: PodRecord, actor: ActorId) -> Built:
             recreated=recreated,
             lineage=lineage_of(store, record),
             owner=owner_label(store, record),
+            certainty=burden.certainty,
             citations=citations,
         ),
         remarks=remarks,

@@ -3,6 +3,8 @@
 `Store.apply` is the only place where any of it changes. It notes what has to be looked at again: pods, gangs, nodes.
 """
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from analyzer.model.events import Citation
@@ -11,6 +13,7 @@ from analyzer.sources.kubernetes.activity import Activity
 from analyzer.sources.kubernetes.candidates import Candidates, NodeFacts, node_facts
 from analyzer.sources.kubernetes.dirty import Dirty
 from analyzer.sources.kubernetes.gangs import Groups
+from analyzer.sources.kubernetes.kept_places import KeptPlaces
 from analyzer.sources.kubernetes.kueue import Kueue
 from analyzer.sources.kubernetes.likeness import Likeness
 from analyzer.sources.kubernetes.memberships import LONE_KINDS, Memberships
@@ -32,20 +35,19 @@ from analyzer.sources.kubernetes.objects import (
     StorageClass,
 )
 from analyzer.sources.kubernetes.owners import Controller, Owner, Owners, decides_otherwise, owner_of, reference_key
-from analyzer.sources.kubernetes.permits import permit_ends_ns
 from analyzer.sources.kubernetes.pod_index import PodIndex, application_of, deployment_of
 from analyzer.sources.kubernetes.quotas import Quotas, quota_by_refusal, quota_of
 from analyzer.sources.kubernetes.records import BOUND, PENDING, PodRecord, Records
-from analyzer.sources.kubernetes.reservations import Reservation, Reservations
 from analyzer.sources.kubernetes.resource_claims import Devices
 from analyzer.sources.kubernetes.rooms import Rooms
 from analyzer.sources.kubernetes.volumes import Volumes
+from analyzer.sources.kubernetes.witnesses import Witness, Witnesses
 
 
 class Store:
     """The cluster as far as it decides. Pods are kept as records, everything else as it came."""
 
-    def __init__(self) -> None:
+    def __init__(self, witnesses: Iterable[Witness] = ()) -> None:
         self.index = PodIndex()
         self.pods = self.index.pods
         self.owners = Owners()
@@ -57,7 +59,6 @@ class Store:
         self.activity = Activity()
         self.kueue = Kueue()
         self.devices = Devices()
-        self.reservations = Reservations()
         self.nominated: dict[str, str] = {}
         self.preempted: set[str] = set()
         self.evicted: set[str] = set()
@@ -75,6 +76,9 @@ class Store:
         self.unstarted = self.index.unstarted
         self.ported = self.index.ported
         self.dirty = Dirty()
+        self.kept = KeptPlaces(self.pods, self.rooms, (self.memberships, self.groups, self.owners), lambda: self.dirty)
+        self.reservations = self.kept.reservations
+        self._witnesses = Witnesses(witnesses)
         self._records = Records()
         self._likeness = Likeness(self._records.shapes)
 
@@ -85,18 +89,21 @@ class Store:
         match observation:
             case told.Seen(object=Pod() as pod):
                 self._take_pod(pod, observation.citation, gone=observation.gone)
+                return
             case told.Seen():
                 self._take_object(observation.object, observation.citation, gone=observation.gone)
+                self._witnesses.take(observation)
+                return
             case told.PodUnschedulable():
                 self.activity.unplaced(observation.pod, observation.at_ns, observation.message, observation.citation)
-                self._end_reservation(observation.pod, observation.at_ns)
+                self.kept.end(observation.pod, observation.at_ns)
                 self.dirty.pods.add(observation.pod)
             case told.PodReserved():
-                self._reserve(observation)
+                self.kept.reserve(observation)
             case told.PodReleased():
-                self._end_reservation(observation.pod, observation.at_ns)
+                self.kept.end(observation.pod, observation.at_ns)
             case told.PodBound():
-                self._end_reservation(observation.pod, None)
+                self.kept.end(observation.pod, None)
                 self._bind_by_log(observation.pod, observation.node)
             case told.PodNominated():
                 self.nominated[observation.pod] = observation.node
@@ -106,7 +113,8 @@ class Store:
                     self.preempted.add(observation.pod)
                     self.dirty.pods.add(observation.pod)
             case told.SchedulerAttempt():
-                pass  # that it looks says nothing; what it finds does
+                pass  # that it looks says nothing about the pod; what it finds does
+        self._witnesses.hear(observation)
 
     def _take_object(self, thing: KubeObject, citation: Citation, *, gone: bool) -> None:
         match thing:
@@ -138,7 +146,7 @@ class Store:
         for pod, number in zip(listed.pods, listed.records, strict=True):
             citation = (document, number)
             record = alike(pod, citation)
-            if record is not None and self._is_news(record.key):
+            if record is not None and record.ready and self._is_news(record.key):
                 add(record)
                 place(record.node, record.shape, 1)
                 arrive(record)
@@ -147,6 +155,7 @@ class Store:
 
     def _take_pod(self, pod: Pod, citation: Citation, *, gone: bool) -> None:
         record = self._records.of(pod, citation)
+        self._witnesses.see(pod, record, gone=gone)
         before = self.pods.get(record.key)
         if gone:
             if before is None or not before.uid or not record.uid or before.uid == record.uid:
@@ -156,7 +165,7 @@ class Store:
                 self._remove(record.key)
                 self.activity.forget_pod(record.key)
                 self.nominated.pop(record.key, None)
-                self._end_reservation(record.key, None)
+                self.kept.end(record.key, None)
             return
         self.devices.see(pod, record, gone=False)
         if before is not None:
@@ -164,11 +173,11 @@ class Store:
             if before.uid != record.uid:
                 self.nominated.pop(record.key, None)
                 self.preempted.discard(record.key)
-                self._end_reservation(record.key, None)
+                self.kept.end(record.key, None)
         if record.stage is not PENDING and (
             record.key in self.nominated or self.reservations.get(record.key) is not None
         ):
-            self._end_reservation(record.key, None)
+            self.kept.end(record.key, None)
             self.nominated.pop(record.key, None)
         if record.evicted:
             self.evicted.add(record.key)
@@ -199,7 +208,7 @@ class Store:
         if record.stage is BOUND:
             self.rooms.place(record.node, record.shape, 1)
         elif record.stage is PENDING:
-            self._place_kept(record, 1)
+            self.kept.place(record, 1)
         if record.parent:
             self.dirty.pods.add(f"{record.namespace}/{record.parent}")
         if record.marks is not None or (owner is not None and owner.kind not in LONE_KINDS):
@@ -231,7 +240,7 @@ class Store:
         if record.stage is BOUND:
             self.rooms.place(record.node, record.shape, -1)
         elif record.stage is PENDING:
-            self._place_kept(record, -1)
+            self.kept.place(record, -1)
         if record.parent:
             self.dirty.pods.add(f"{record.namespace}/{record.parent}")
         self._leave_gang(key)
@@ -270,51 +279,6 @@ class Store:
             return
         self._remove(key)
         self._insert(replace(record, node=node, stage=BOUND, pending=None))
-
-    # --- places kept in scheduler memory ----------------------------------------------------------------------------
-
-    def _place_kept(self, record: PodRecord, count: int) -> None:
-        kept = self.reservations.get(record.key)
-        if kept is not None:
-            self.rooms.place(kept.node, record.shape, count)
-
-    def _reserve(self, said: told.PodReserved) -> None:
-        if not said.node:
-            return
-        kept = self.reservations.get(said.pod)
-        if kept is not None and kept.node == said.node and said.at_ns <= self._ends_ns(said.pod, kept):
-            return
-        self._end_reservation(said.pod, None)
-        self.reservations.keep(
-            said.pod,
-            Reservation(node=said.node, at_ns=said.at_ns, timeout_ns=said.timeout_ns, citation=said.citation),
-        )
-        self._kept_otherwise(said.pod, 1)
-
-    def _end_reservation(self, pod: str, at_ns: int | None) -> None:
-        kept = self.reservations.get(pod)
-        if kept is None or (at_ns is not None and at_ns < kept.at_ns):
-            return
-        self._kept_otherwise(pod, -1)
-        self.reservations.end(pod)
-
-    def _ends_ns(self, pod: str, kept: Reservation) -> int:
-        return permit_ends_ns(kept, self.gangs.get(pod), self.groups, self.owners)
-
-    def lapse(self, now_ns: int) -> None:
-        """End the places whose time is over: the scheduler has given them up, even if its log was cut off before."""
-        for pod, kept in self.reservations.all():
-            if now_ns > self._ends_ns(pod, kept):
-                self._end_reservation(pod, None)
-
-    def _kept_otherwise(self, pod: str, count: int) -> None:
-        self.dirty.pods.add(pod)
-        record = self.pods.get(pod)
-        if record is not None and record.stage is PENDING:
-            self._place_kept(record, count)
-        gang = self.gangs.get(pod)
-        if gang is not None:
-            self.dirty.gangs.add(gang.key)
 
     # --- all else ---------------------------------------------------------------------------------------------------
 

@@ -103,7 +103,7 @@ def filled(parts: Sequence[Observation], pods: Sequence[Pod]) -> Store:
 
 def context_of(store: Store) -> Context:
     now_ns = START_NS + 600 * 10**9
-    return Context(store, now_ns, LoneNeeds(store, now_ns), HoldsCache(), {}, {})
+    return Context(store, now_ns, LoneNeeds(store, now_ns), HoldsCache(), {}, {}, {})
 
 
 @given(parts=st.lists(observations(), max_size=12), pods=st.lists(likely_pods(), max_size=20))

@@ -1,0 +1,83 @@
+"""Looks at all mechanisms that are awake, before pods and gangs are looked at, and keeps what they say."""
+
+from collections.abc import Iterable, Mapping
+
+from analyzer.model.events import Citation, Event
+from analyzer.model.ids import ResourceId
+from analyzer.model.requests import all_of
+from analyzer.sources.kubernetes.actors import Built, merged
+from analyzer.sources.kubernetes.dirty import Dirty
+from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
+from analyzer.sources.kubernetes.stating import Statements
+from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.waits import foremost
+
+
+class Looking:
+    """What each mechanism says now. `burden_of`: what all of them together lay on each pod."""
+
+    def __init__(self, mechanisms: Iterable[Mechanism]) -> None:
+        self._mechanisms = tuple(mechanisms)
+        self._looks: list[Look] = [NOTHING] * len(self._mechanisms)
+        self.burden_of: dict[str, Burden] = {}
+        self._units: Mapping[ResourceId, tuple[int, tuple[Citation, ...]]] = {}
+
+    def look(self, store: Store, dirty: Dirty, now_ns: int) -> None:
+        """Ask all who are awake, or were; pods on which they lay something else than before are added to `dirty`."""
+        asked = False
+        for place, mechanism in enumerate(self._mechanisms):
+            if mechanism.awake or self._looks[place] is not NOTHING:
+                now = mechanism.look(store, now_ns)
+                self._looks[place] = NOTHING if now == NOTHING else now
+                asked = True
+        if not asked:
+            return
+        by_pod: dict[str, list[Burden]] = {}
+        for look in self._looks:
+            for key, burden in look.burdens.items():
+                by_pod.setdefault(key, []).append(burden)
+        burdens = {key: _together(found) for key, found in by_pod.items()}
+        for key in burdens.keys() | self.burden_of.keys():
+            if burdens.get(key) != self.burden_of.get(key):
+                dirty.pods.add(key)
+        self.burden_of.clear()
+        self.burden_of.update(burdens)
+
+    def changed_units(self) -> dict[ResourceId, tuple[int, tuple[Citation, ...]]]:
+        """All units that mechanisms state, and none of those that they no longer state."""
+        now = {resource: found for look in self._looks for resource, found in look.units.items()}
+        before, self._units = self._units, now
+        return {**dict.fromkeys(before, (0, ())), **now} if before or now else {}
+
+    def actors(self) -> list[Built]:
+        """The actors of all mechanisms, in the order of the mechanisms."""
+        return [built for look in self._looks for built in look.actors]
+
+    def remark(self, statements: Statements, at_ns: int, events: list[Event]) -> None:
+        """Say what mechanisms remark."""
+        for place, look in enumerate(self._looks):
+            statements.remark(f"mechanism/{place}", look.remarks, at_ns, events)
+
+
+def _together(burdens: list[Burden]) -> Burden:
+    """Burdens of several mechanisms on one pod, as one."""
+    if len(burdens) == 1:
+        return burdens[0]
+    waits = [one.wait for one in burdens if one.wait is not None]
+    needs = [one.needs for one in burdens if one.needs is not None]
+    wait = waits[0] if waits else None
+    if wait is not None and len(waits) > 1:
+        wait = type(wait)(
+            request=all_of(one.request for one in waits),
+            since_ns=min(one.since_ns for one in waits),
+            excuse=foremost(one.excuse for one in waits),
+            said="; ".join(dict.fromkeys(one.said for one in waits if one.said)),
+        )
+    return Burden(
+        holds=merged([one.holds for one in burdens]),
+        wait=wait,
+        needs=all_of(needs) if needs else None,
+        excuse=foremost(one.excuse for one in burdens),
+        certainty=max((one.certainty for one in burdens), key=lambda one: one.value),
+        citations=tuple(citation for one in burdens for citation in one.citations),
+    )
