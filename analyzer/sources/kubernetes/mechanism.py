@@ -72,15 +72,15 @@ class Mechanism(Protocol):
 
     def take(self, seen: Seen) -> None:
         """An object of one of its kinds, as it is now. O(1)."""
-        return
+        del seen
 
     def see(self, pod: Pod, record: PodRecord, *, gone: bool) -> None:
         """A pod as it is now. O(the pod)."""
-        return
+        del pod, record, gone
 
     def hear(self, said: LogStatement) -> None:
         """A line of a scheduler's log. O(1)."""
-        return
+        del said
 
     def look(self, store: Store, now_ns: int) -> Look:
         """All that holds now. Called before pods and gangs are looked at; costs what it knows of, not the cluster."""
