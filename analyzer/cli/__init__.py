@@ -5,6 +5,7 @@ Exit status: 0 nothing found, 1 findings (see `--fail-on`), 2 usage or unreadabl
 
 import click
 
+from analyzer.cli.collect import collect
 from analyzer.cli.graph import graph
 from analyzer.cli.outcome import Commands
 from analyzer.cli.replay import replay
@@ -33,5 +34,5 @@ def main() -> None:
     """
 
 
-for command in (replay, why, whatif, graph, rules):
+for command in (collect, replay, why, whatif, graph, rules):
     main.add_command(command)

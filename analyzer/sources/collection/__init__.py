@@ -1,0 +1,1 @@
+"""Manifests of collections: known for what they are, and without facts of their own."""
