@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from analyzer.codec.report import NO_ACTORS, CitationRow, RemarkRow, Report
-from analyzer.codec.rows import change_row, finding_row, remark_row, source_row, waiting_row
+from analyzer.codec.rows import change_row, finding_row, remark_row, source_row, waiting_row, window_row
 from analyzer.codec.times import format_time
 from analyzer.engine import Engine
 from analyzer.errors import UnreadableError, UsageError
@@ -40,9 +40,15 @@ Progress = Callable[[str, int], None]
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What a person may ask of a replay. `at_ns`: stop there, as if nothing later were known."""
+    """What a person may ask of a replay. `at_ns`: stop there, as if nothing later were known.
+
+    `from_ns`, or `last_ns` before the end: the history and what has resolved are told from there on. All that lies
+    before is taken in all the same, so that the state is right.
+    """
 
     at_ns: int | None = None
+    from_ns: int | None = None
+    last_ns: int | None = None
     limits: Limits = Limits()
     read: ReadOptions = ReadOptions()
 
@@ -84,7 +90,8 @@ def _collector_off() -> Iterator[None]:
 
 def _replayed(paths: Sequence[str], options: Options, tell: Progress) -> Replay:
     tell("reading", 0)
-    opened = open_documents(paths)
+    opened = open_documents(paths, lambda stage: tell(stage, 0))
+    tell("reading", 0)
     sorted_out = sort_out(opened.documents, SOURCES)
     if not sorted_out.by_source:
         broken = [note for note in opened.archives if note.complaints]
@@ -108,13 +115,47 @@ def _replayed(paths: Sequence[str], options: Options, tell: Progress) -> Replay:
     if not any(note.records for note in read) and any(note.skipped for note in read):
         raise UnreadableError(_nothing_understood(paths, opened.paths, notes))
 
+    begin_ns = _begin_ns(options, timeline)
+
     def locate(citation: Citation) -> CitationRow:
         owner = owners.get(citation[0])
         line = None if owner is None else owner.line_of(*citation)
         return CitationRow(opened.paths[citation[0]], line)
 
     tell("explaining", timeline.events)
-    return Replay(_report(engine, timeline, changes, (opened.paths, notes), locate), engine, sorted_out.by_source)
+    told = _Told(changes, begin_ns)
+    return Replay(_report(engine, timeline, told, (opened.paths, notes), locate), engine, sorted_out.by_source)
+
+
+def _begin_ns(options: Options, timeline: Timeline) -> int | None:
+    """Where the window begins; None if all of the history was asked for."""
+    if options.from_ns is None and options.last_ns is None:
+        return None
+    end_ns = timeline.as_of_ns
+    if end_ns is None:
+        raise UsageError("This input tells no time, so there is no part of its history to choose.")
+    begin_ns = options.from_ns if options.from_ns is not None else max(0, end_ns - (options.last_ns or 0))
+    if begin_ns > end_ns:
+        raise UsageError(
+            f"There is nothing from {format_time(begin_ns)} on: the last moment that is taken in is "
+            f"{format_time(end_ns)}."
+        )
+    return begin_ns
+
+
+class _Told:
+    """The changes of a replay, split at the begin of the window: what lies in it, and what was open before."""
+
+    def __init__(self, changes: Sequence[FindingChange], begin_ns: int | None) -> None:
+        self.begin_ns = begin_ns
+        self.within = [change for change in changes if begin_ns is None or change.at_ns >= begin_ns]
+        open_then: dict[str, FindingChange] = {}
+        for change in changes[: len(changes) - len(self.within)]:
+            if change.kind is ChangeKind.RESOLVED:
+                del open_then[change.finding.id]
+            else:
+                open_then[change.finding.id] = change
+        self.open_before = tuple(open_then.values())
 
 
 def _fold(engine: Engine, timeline: Timeline, tell: Progress) -> list[FindingChange]:
@@ -134,7 +175,7 @@ def _fold(engine: Engine, timeline: Timeline, tell: Progress) -> list[FindingCha
 def _report(
     engine: Engine,
     timeline: Timeline,
-    changes: Sequence[FindingChange],
+    told: _Told,
     files: tuple[Sequence[str], Sequence[FileNote]],
     locate: Callable[[Citation], CitationRow],
 ) -> Report:
@@ -143,7 +184,7 @@ def _report(
     # Whoever loops can go on each time it is looked at; it must not be said in one report that it will.
     stated = {actor for one in open_now for actor in (*one.finding.members, *one.finding.blocked_behind)}
     resolved: dict[str, FindingChange] = {}
-    for change in changes:
+    for change in told.within:
         if change.kind is ChangeKind.RESOLVED and change.finding.id not in still_open:
             resolved[change.finding.id] = change  # of several episodes, the last
     closed = sorted(resolved.values(), key=lambda change: (change.at_ns, change.finding.id))
@@ -165,11 +206,14 @@ def _report(
             *(finding_row(change.finding, change.opened_ns, change.at_ns, locate) for change in closed),
         ),
         waiting=tuple(waiting_row(waiting) for waiting in engine.waiting() if waiting.actor not in stated),
-        history=tuple(change_row(change) for change in changes),
+        history=tuple(change_row(change) for change in told.within),
         remarks=(
             *(() if timeline.peopled else (_NOBODY,)),
             *(remark_row(remark, locate) for remark in engine.remarks),
         ),
+        window=None
+        if told.begin_ns is None
+        else window_row(told.begin_ns, timeline.as_of_ns or told.begin_ns, told.open_before),
     )
 
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+Begin = tuple[int | None, int | None]
+"""Where a window begins: a moment in nanoseconds since 1970 UTC, or a span in nanoseconds before the end."""
+
+_SPAN = re.compile(r"-(?P<count>\d{1,9}(?:\.\d{1,3})?) ?(?P<unit>s|min|m|h|d)", re.ASCII)
+_UNITS_S = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 _ZONE = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)", re.ASCII)
 
 
@@ -24,6 +29,23 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> in
     if at_ns is None and value is not None:
         raise click.BadParameter(f"{value!r} is not a time such as 2026-01-14T09:00:00Z.", ctx, param)
     return at_ns
+
+
+def _begin(ctx: click.Context, param: click.Parameter, value: str | None) -> Begin | None:
+    """An RFC 3339 time, or a span before the end (-2h, -30min)."""
+    if value is None:
+        return None
+    span = _SPAN.fullmatch(value.strip())
+    if span is not None:
+        return None, round(float(span["count"]) * _UNITS_S[span["unit"]] * SECOND_NS)
+    at_ns = parse_time(value)
+    if at_ns is None:
+        raise click.BadParameter(
+            f"{value!r} is neither a time such as 2026-01-14T09:00:00Z nor a span before the end such as -2h.",
+            ctx,
+            param,
+        )
+    return at_ns, None
 
 
 def _zone(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
@@ -64,6 +86,28 @@ _READING = (
     ),
 )
 
+_WINDOW = (
+    click.option(
+        "--from",
+        "begin",
+        metavar="TIME",
+        callback=_begin,
+        help="Tell the history from there on: a time, or a span before the end (-2h, -30min). What came before is "
+        "taken in all the same.",
+    ),
+    click.option(
+        "--to", "to_ns", metavar="TIME", callback=_moment, help="Tell the history up to there; the same as --at."
+    ),
+)
+
+output = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write there instead of to standard output.",
+)
+
 color = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
@@ -73,16 +117,30 @@ color = click.option(
 )
 
 
-def form_of(contract: str) -> Callable[[Command], Command]:
-    """The option that chooses between text and the JSON of this contract."""
+def form_of(contract: str, *, page: bool = False) -> Callable[[Command], Command]:
+    """The option that chooses between text, the JSON of this contract, and, where there is one, a page."""
     return click.option(
         "--format",
         "form",
-        type=click.Choice(["text", "json"]),
+        type=click.Choice(["text", "json", *(["html"] if page else [])]),
         default="text",
         show_default=True,
-        help=f"text for people, json ({contract}) for programs.",
+        help=f"text for people, json ({contract}) for programs{', html for a browser: one page' if page else ''}.",
     )
+
+
+def window(command: Command) -> Command:
+    """The options that choose a part of the history."""
+    for option in reversed(_WINDOW):
+        command = option(command)
+    return command
+
+
+def end_of(at_ns: int | None, to_ns: int | None) -> int | None:
+    """The moment at which the replay ends, of --at and --to."""
+    if at_ns is not None and to_ns is not None:
+        raise click.UsageError("--at and --to both say where the replay ends: give one of them.")
+    return to_ns if at_ns is None else at_ns
 
 
 def reading(command: Command) -> Command:
@@ -93,15 +151,26 @@ def reading(command: Command) -> Command:
 
 
 def replayed(
-    paths: tuple[str, ...], at_ns: int | None, hold_s: float, year: int | None, tz_offset_s: int | None
+    paths: tuple[str, ...],
+    at_ns: int | None,
+    hold_s: float,
+    year: int | None,
+    tz_offset_s: int | None,
+    *,
+    begin: Begin | None = None,
 ) -> "Replay":
     """Replay with these options; a bar on a terminal, and a sentence on stderr for all that was not understood."""
     from analyzer.model.limits import Limits
     from analyzer.run import Options, replay
     from analyzer.sources.options import ReadOptions
 
+    from_ns, last_ns = begin or (None, None)
+    if from_ns is not None and at_ns is not None and from_ns > at_ns:
+        raise click.UsageError("--from lies after the end: nothing is between them.")
     options = Options(
         at_ns=at_ns,
+        from_ns=from_ns,
+        last_ns=last_ns,
         limits=Limits(hold_ns=round(hold_s * SECOND_NS)),
         read=ReadOptions(year=year, tz_offset_s=tz_offset_s),
     )

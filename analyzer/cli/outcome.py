@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from analyzer.cli.described import Described
-from analyzer.errors import KnotwatchError
+from analyzer.errors import KnotwatchError, UsageError
 
 NOTHING_FOUND = 0
 FINDINGS = 1
@@ -47,8 +48,17 @@ def finish(status: int) -> NoReturn:
     click.get_current_context().exit(status)
 
 
-def write(content: bytes | str) -> None:
-    """Put the answer on standard output, whole. What the terminal's encoding lacks becomes a question mark."""
+def write(content: bytes | str, path: str | None = None) -> None:
+    """Put the answer into the file, else on standard output, whole.
+
+    What the terminal's encoding lacks becomes a question mark. Raises UsageError for a file that cannot be written.
+    """
+    if path is not None and path != "-":
+        try:
+            Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+        return
     if isinstance(content, str):
         content = content.encode(sys.stdout.encoding or "utf-8", "replace")
     sys.stdout.flush()

@@ -120,13 +120,26 @@ class WaitingRow(Struct, frozen=True, kw_only=True):
 
 
 class ChangeRow(Struct, frozen=True, kw_only=True):
-    """What became of a finding, and when."""
+    """What became of a finding, and when. `stuck`: how many were members of it, or blocked behind, just then."""
 
     at: str
     change: ChangeKind
     id: str
     verdict: Verdict
     summary: str
+    stuck: int = 0
+    idle_gpus: int = 0
+
+
+class WindowRow(Struct, frozen=True, kw_only=True):
+    """The part of the history that was asked for; `history` and resolved findings are of this part alone.
+
+    `open_before`: what had opened before the start and was open then, each as it was last told, `at` when it opened.
+    """
+
+    start: str
+    end: str
+    open_before: tuple[ChangeRow, ...]
 
 
 class RemarkRow(Struct, frozen=True, kw_only=True):
@@ -139,7 +152,7 @@ class RemarkRow(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What one replay says. `as_of` is null where the input holds no time at all."""
+    """What one replay says. `as_of` is null where the input holds no time at all, `window` where all was asked for."""
 
     schema: Literal["knotwatch.report/v1"] = SCHEMA
     as_of: str | None
@@ -148,6 +161,7 @@ class Report(Struct, frozen=True, kw_only=True):
     waiting: tuple[WaitingRow, ...]
     history: tuple[ChangeRow, ...]
     remarks: tuple[RemarkRow, ...]
+    window: WindowRow | None = None
 
 
 def encode_report(report: Report) -> bytes:

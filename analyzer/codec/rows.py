@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
+from msgspec.structs import replace
+
 from analyzer.codec.report import (
     ActionRow,
     ChangeRow,
@@ -13,10 +15,11 @@ from analyzer.codec.report import (
     RemarkRow,
     SourceRow,
     WaitingRow,
+    WindowRow,
 )
 from analyzer.codec.times import format_time
 from analyzer.model.events import Citation, Remarked
-from analyzer.model.findings import Action, Edge, Finding, FindingChange, Waiting
+from analyzer.model.findings import Action, ChangeKind, Edge, Finding, FindingChange, Waiting
 
 Locate = Callable[[Citation], CitationRow]
 """Finds file and line of a record; asked only for what a report shows."""
@@ -72,7 +75,16 @@ def change_row(change: FindingChange) -> ChangeRow:
         id=finding.id,
         verdict=finding.verdict,
         summary=finding.summary,
+        stuck=len(finding.members) + len(finding.blocked_behind),
+        idle_gpus=finding.idle_gpus,
     )
+
+
+def window_row(from_ns: int, to_ns: int, open_before: Iterable[FindingChange]) -> WindowRow:
+    """The window, with what was open at its start, earliest first."""
+    earliest = sorted(open_before, key=lambda change: (change.opened_ns, change.finding.id))
+    rows = (replace(change_row(one), at=format_time(one.opened_ns), change=ChangeKind.OPENED) for one in earliest)
+    return WindowRow(start=format_time(from_ns), end=format_time(to_ns), open_before=tuple(rows))
 
 
 def remark_row(remark: Remarked, locate: Locate) -> RemarkRow:

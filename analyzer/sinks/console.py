@@ -10,10 +10,11 @@ if TYPE_CHECKING:
 
 
 class TextFormat(Struct, frozen=True):
-    """Width in columns, and whether colours may be used."""
+    """Width in columns, whether colours may be used, and whether signs beyond ASCII may, such as blocks."""
 
     width: int
     colored: bool
+    blocks: bool = False
 
 
 Shown = TypeVar("Shown", bound=Struct)

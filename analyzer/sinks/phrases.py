@@ -25,6 +25,13 @@ WAYS_MAX = 3
 
 
 def action_text(action: ActionRow, needed: Collection[str], *, orphan: bool) -> str:
+    """Whom to stop, what then happens, what it costs: one line each."""
+    act, effect, price = action_parts(action, needed, orphan=orphan)
+    useless = "useless by itself: its controller makes it anew at once" if action.cost.useless else ""
+    return "\n".join(line for line in (act, effect, f"price: {price}", useless) if line)
+
+
+def action_parts(action: ActionRow, needed: Collection[str], *, orphan: bool) -> tuple[str, str, str]:
     """Whom to stop, what then happens, what it costs.
 
     Of what is freed, those kinds are named that somebody waits for; all of them if it is none of these.
@@ -34,10 +41,7 @@ def action_text(action: ActionRow, needed: Collection[str], *, orphan: bool) -> 
     frees = words.held(of_use or freed) if freed else ""
     then = f"then {names(action.then_runs, WAYS_MAX)} can go on" if action.then_runs else ""
     effect = "; ".join(part for part in (f"frees {frees}" if frees else "", then) if part)
-    lines = [_act(action, orphan=orphan), effect, f"price: {_price(action.cost)}"]
-    if action.cost.useless:
-        lines.append("useless by itself: its controller makes it anew at once")
-    return "\n".join(line for line in lines if line)
+    return _act(action, orphan=orphan), effect, _price(action.cost)
 
 
 def commands(action: ActionRow) -> list[str]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from analyzer.codec.whatif import ActorRow, AskedRow, TurnRow, WhatIf
+from analyzer.codec.whatif import ActorRow, AskedRow, SafetyRow, TurnRow, WhatIf
 from analyzer.explain import words
+from analyzer.graph.safety import Safety
 from analyzer.hypothesis import Fate, Turn
 from analyzer.model.ids import ResourceId
 from analyzer.sinks.console import TextFormat, drawn, harmless, indented
@@ -37,7 +38,9 @@ def _parts(answer: WhatIf) -> Iterator["RenderableType"]:
 
     yield Text(f"What if, at {clock(answer.as_of)}: {'; '.join(map(_asked, answer.asked))}?")
     yield ""
-    yield Text(_verdict(answer), "bold green" if answer.safe else "bold red")
+    yield Text(verdict(answer.safety), "bold green" if answer.safe else "bold red")
+    yield from (Text(text, "bold yellow") for text in answer.unfinished[:ROWS_MAX])
+    yield from more(len(answer.unfinished), "pods that stay")
     for row in answer.actors[:ROWS_MAX]:
         yield ""
         yield from _actor(row)
@@ -69,16 +72,17 @@ def _asked(row: AskedRow) -> str:
             assert_never(row.do)
 
 
-def _verdict(answer: WhatIf) -> str:
-    if answer.safe:
-        believed = "" if answer.safety.exact else " (a placement was too large to search, and was believed)"
+def verdict(safety: Safety | SafetyRow) -> str:
+    """Safe or not, in one sentence, and who is left out."""
+    if not safety.stuck and not safety.left_over:
+        believed = "" if safety.exact else " (a placement was too large to search, and was believed)"
         return f"Safe: all who wait can be served in one order, and those that end can end{believed}."
     told = []
-    if answer.safety.stuck:
-        told.append(f"{words.counted(len(answer.safety.stuck), 'actor')} could never go on")
-    if answer.safety.left_over:
-        found = "there is no order" if answer.safety.exact else "no order was found"
-        told.append(f"{found} that serves {names(answer.safety.left_over, NAMES_MAX)} beside the others")
+    if safety.stuck:
+        told.append(f"{words.counted(len(safety.stuck), 'actor')} could never go on")
+    if safety.left_over:
+        found = "there is no order" if safety.exact else "no order was found"
+        told.append(f"{found} that serves {names(safety.left_over, NAMES_MAX)} beside the others")
     return f"Not safe: {', and '.join(told)}."
 
 
@@ -87,7 +91,7 @@ def _actor(row: ActorRow) -> Iterator["RenderableType"]:
 
     held = [(ResourceId(resource), count) for resource, count in row.units.items()]
     line = Text(row.actor)
-    line.append(f"  {_fate(row)}", _COLORS[row.fate])
+    line.append(f"  {fate_in_words(row.fate)}", _COLORS[row.fate])
     yield line
     match row.fate:
         case Fate.EVICTED:
@@ -111,8 +115,9 @@ def _actor(row: ActorRow) -> Iterator["RenderableType"]:
         yield indented(Text(text))
 
 
-def _fate(row: ActorRow) -> str:
-    match row.fate:
+def fate_in_words(fate: Fate) -> str:
+    """Such as "could start now"."""
+    match fate:
         case Fate.STARTS_NOW:
             return "could start now"
         case Fate.RUNS:
@@ -126,7 +131,7 @@ def _fate(row: ActorRow) -> str:
         case Fate.EVICTED:
             return "evicted"
         case _:
-            assert_never(row.fate)
+            assert_never(fate)
 
 
 def _findings(head: str, rows: Sequence[TurnRow]) -> Iterator["RenderableType"]:

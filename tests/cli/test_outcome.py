@@ -50,12 +50,22 @@ def test_fail_on_chooses_what_counts(knot: Path, rules: str, status: int) -> Non
         (["replay", "{knot}", "--at", "noon"], "'noon' is not a time such as 2026-01-14T09:00:00Z."),
         (["replay", "{knot}", "--tz", "CET"], "'CET' is not a zone such as UTC or +02:00."),
         (["replay", "{knot}", "--hold", "-1"], "-1.0 is not in the range x>=0."),
-        (["replay", "{knot}", "--format", "html"], "'html' is not one of"),
+        (["replay", "{knot}", "--format", "pdf"], "'pdf' is not one of"),
         (["replay", "{knot}/nothing"], "there is no such file or folder."),
         (
             ["replay", "{knot}", "--at", "2020-01-01T00:00:00Z"],
             "the first moment in this input is 2026-01-14T09:00:00Z.",
         ),
+        (["replay", "{knot}", "--at", "2026-01-14T09:00:00Z", "--to", "2026-01-14T09:00:00Z"], "give one of them."),
+        (["replay", "{knot}", "--from", "2026-01-15T09:00:00Z"], "There is nothing from 2026-01-15T09:00:00Z on: "),
+        (
+            ["replay", "{knot}", "--from", "2026-01-14T09:00:00Z", "--to", "2026-01-14T08:00:00Z"],
+            "--from lies after the end: nothing is between them.",
+        ),
+        (["replay", "{knot}", "--from", "-2 fortnights"], "neither a time such as 2026-01-14T09:00:00Z nor a span"),
+        (["replay", "{knot}", "--to", "-2h"], "'-2h' is not a time such as"),
+        (["replay", "{knot}", "-o", "{knot}/no/such/file"], "file cannot be written: no such file or directory."),
+        (["graph", "{knot}", "-o", "{knot}"], "is a directory"),
         (["why", "zzz", "{knot}"], "zzz is not in this input"),
         (["why", "bleu/b", "{knot}"], "bleu/b is not in this input; did you mean gang/blue/b?"),
         (["why", "gang/*", "{knot}"], "gang/* may mean gang/blue/b, gang/red/a: write more of the name."),
@@ -168,3 +178,27 @@ def test_an_interrupted_run_says_nothing(knot: Path, monkeypatch: pytest.MonkeyP
     result = run("replay", knot)
     assert result.exit_code == 130
     assert result.output.strip() == ""
+
+
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+def test_a_file_gets_what_standard_output_would(knot: Path, tmp_path: Path, form: str) -> None:
+    printed = run("replay", knot, "--format", form)
+    written = run("replay", knot, "--format", form, "-o", tmp_path / "report")
+    assert (written.exit_code, written.stdout) == (1, "")
+    assert (tmp_path / "report").read_bytes() == printed.stdout_bytes
+    assert run("replay", knot, "--format", form, "-o", "-").stdout_bytes == printed.stdout_bytes
+
+
+@pytest.mark.parametrize(
+    "begin", ["-2h", "-120min", "-120m", "-7200s", "-0.1d", "2026-01-14T07:00:00Z", "2026-01-14 07:00:00"]
+)
+def test_a_window_begins_at_a_time_or_before_the_end(knot: Path, begin: str) -> None:
+    window = json.loads(run("replay", knot, "--format", "json", "--from", begin).stdout)["window"]
+    assert window["start"] == ("2026-01-14T06:36:00Z" if begin == "-0.1d" else "2026-01-14T07:00:00Z")
+    assert window["end"] == "2026-01-14T09:00:00Z"
+
+
+def test_to_is_at(knot: Path) -> None:
+    at, to = (run("replay", knot, "--format", "json", option, "2026-01-14T09:30:00Z") for option in ("--at", "--to"))
+    assert at.stdout == to.stdout
+    assert json.loads(to.stdout)["as_of"] == "2026-01-14T09:30:00Z"

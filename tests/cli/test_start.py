@@ -25,7 +25,7 @@ def loaded(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("replay", "--help"), ("--version",)])
+@pytest.mark.parametrize("arguments", [("--help",), ("replay", "--help"), ("collect", "--help"), ("--version",)])
 def test_help_loads_neither_engine_nor_sources_nor_rich(arguments: tuple[str, ...]) -> None:
     modules = loaded(*arguments)
     assert (
@@ -37,7 +37,7 @@ def test_help_loads_neither_engine_nor_sources_nor_rich(arguments: tuple[str, ..
 def test_a_small_replay_loads_no_client_and_no_graph_library(tmp_path: Path) -> None:
     (tmp_path / "facts.yaml").write_text(KNOT)
     text = loaded("replay", str(tmp_path))
-    assert not {"kubernetes", "networkx", "urllib.request", "ssl"} & text
+    assert not {"kubernetes", "networkx", "jinja2", "urllib.request", "ssl"} & text
     assert "rich" in text
     quiet = loaded("replay", "--format", "json", str(tmp_path))
     assert not {"kubernetes", "networkx", "rich"} & quiet

@@ -41,7 +41,7 @@ def test_colours_are_for_terminals_unless_told_otherwise(
 def test_a_terminal_gives_its_width_within_reason(columns: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr("shutil.get_terminal_size", lambda _fallback: os.terminal_size((columns, 24)))
-    assert text_format("never") == TextFormat(width=width, colored=False)
+    assert text_format("never") == TextFormat(width=width, colored=False, blocks=True)
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
     assert text_format("never") == TextFormat(width=80, colored=False)
 

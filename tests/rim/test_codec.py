@@ -110,7 +110,16 @@ def test_a_report_reads_back_and_ends_with_one_line_end() -> None:
     content = encode_report(empty())
     assert decode_report(content) == empty()
     assert content.endswith(b"}\n")
-    assert list(json.loads(content)) == ["schema", "as_of", "sources", "findings", "waiting", "history", "remarks"]
+    assert list(json.loads(content)) == [
+        "schema",
+        "as_of",
+        "sources",
+        "findings",
+        "waiting",
+        "history",
+        "remarks",
+        "window",
+    ]
 
 
 def empty() -> Report:

@@ -159,3 +159,11 @@ def test_what_is_wrong_with_an_archive_is_said_once(tmp_path: Path) -> None:
     assert [one.path for one in opened.documents] == ["incident/good"]
     ((complaint,),) = [note.complaints for note in opened.archives]
     assert complaint.text == "is broken or cut off: it cannot be opened"
+
+
+def test_unpacking_is_told_and_reading_is_not(tmp_path: Path) -> None:
+    folder = write(tmp_path / "incident", a=b"a")
+    packed(folder)
+    told: list[str] = []
+    open_documents([str(tmp_path)], told.append)
+    assert told == [f"unpacking {tmp_path.name}/incident.tar.gz"]

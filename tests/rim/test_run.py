@@ -29,7 +29,7 @@ def report(path: Path, options: Options | None = None) -> dict[str, object]:
 @pytest.mark.parametrize("story", STORIES)
 def test_every_report_keeps_its_contract(tmp_path: Path, story: str) -> None:
     made = report(written(tmp_path, story))
-    assert list(made) == ["schema", "as_of", "sources", "findings", "waiting", "history", "remarks"]
+    assert list(made) == ["schema", "as_of", "sources", "findings", "waiting", "history", "remarks", "window"]
     assert made["as_of"] == "2026-01-14T09:00:00Z"
 
 
@@ -77,6 +77,8 @@ def test_a_finding_that_passed_is_resolved_and_in_the_history(tmp_path: Path) ->
         ("2026-01-14T08:20:00Z", "resolved"),
     ]
     assert {row["id"] for row in history} == {findings[0]["id"]}
+    assert {row["stuck"] for row in history} == {2}
+    assert made["window"] is None
 
 
 def test_a_moment_asked_for_ends_the_replay_there(tmp_path: Path) -> None:
