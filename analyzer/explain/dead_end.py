@@ -1,15 +1,19 @@
 """Sentences about an actor that can never go on: what it asks, what could ever be there, who keeps the rest."""
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from analyzer.explain import words
 from analyzer.explain.ever import PIECES_MAX, Keeper, Kept, Lacks, Room
-from analyzer.explain.needs import atoms, each_pod, needs
+from analyzer.explain.needs import NODE, POD, atoms, needs, so_many
 from analyzer.graph.placement import PodsShort, UnitsShort
 from analyzer.model.events import ActorObserved, Holds, Lifetime
-from analyzer.model.ids import ActorId, ResourceId
-from analyzer.model.requests import Arrivals, Pods
+from analyzer.model.ids import ActorId, ResourceId, kind_of
+from analyzer.model.requests import Arrivals, Never, Pods
 from analyzer.state.view import View
+
+SUGGESTED = 3
+"""Kinds of units that a misspelt one may have been meant for."""
 
 
 def orphan_headline(roots: Sequence[ActorObserved], lacks: Lacks) -> str:
@@ -26,7 +30,8 @@ def unplaceable_headline(view: View, roots: Sequence[ActorObserved], lacks: Lack
     """What it asks for, or the first of those that ask alike, and why that can never be, with its numbers."""
     root = roots[0]
     asked = tuple(atoms(root.wait.request)) if root.wait is not None else ()
-    verb = "be placed" if all(isinstance(atom, Pods) for atom in asked) else "go on"
+    sorts = {type(atom) for atom in asked} - {Never}
+    verb = "be placed" if sorts <= {Pods} and (sorts or not asked) else "go on"
     reason = reasons(view, root, lacks)[0]
     if len(roots) > 1 and reason.startswith("it "):
         reason = f"each {reason.removeprefix('it ').replace(', and it asks for', ', and each asks for')}"
@@ -54,17 +59,21 @@ def reasons(view: View, root: ActorObserved, lacks: Lacks) -> tuple[str, ...]:
     shortage = lacks.shortage
     with_room = {id(room.short): room for room in lacks.rooms}
     told = [why for why in shortage.never if why]
+    noun = NODE if words.takes_nodes(root.actor) else POD
     for short in shortage.pods:
         room = with_room.get(id(short))
-        told.append(_no_node(short) if room is None else _no_room(room))
+        if room is not None:
+            told.append(_no_room(view, room, noun))
+        elif short.pods.among or not told:  # why there is no candidate was told
+            told.append(_no_node(short, noun))
     told += [_units_short(view, root, short) for short in shortage.units]
     told += [_never_ends(view, root.actor, peer) for peer in shortage.done]
     told += [_never_arrives(root.actor, arrivals) for arrivals in shortage.arrivals]
     if not told and shortage.jointly:
-        wanted = needs(root.wait.request) if root.wait is not None else ""
+        wanted = needs(root.wait.request, root.actor) if root.wait is not None else ""
         told.append(f"it needs {wanted}; each part could be met alone, but never all together")
     if not told:
-        wanted = needs(root.wait.request) if root.wait is not None else "nothing"
+        wanted = needs(root.wait.request, root.actor) if root.wait is not None else "nothing"
         told.append(f"it needs {wanted}, and cannot have it even once everything that can end has ended")
     return tuple(told)
 
@@ -98,7 +107,7 @@ def _amount(keeper: Keeper) -> str:
     return words.amount_of(keeper.total, keeper.resource)
 
 
-def _no_room(room: Room) -> str:
+def _no_room(view: View, room: Room, noun: str) -> str:
     pods = room.short.pods
     asked = dict(pods.each).get(room.kind, 0) * pods.count
     asks = f"it asks for {words.amount(asked, room.kind)}"
@@ -107,7 +116,7 @@ def _no_room(room: Room) -> str:
     largest = max(room.pieces, default=0)
     pieces = f"in pieces of at most {words.units(largest, room.kind)}{_pieces(room)}"
     if not room.exists:
-        numbers = f"there is no {words.named(room.kind)} {where}"
+        numbers = _no_such(view, room.kind, where)
     elif room.exists < asked:
         numbers = f"only {exist} exist {where}, and {asks}"
     elif room.free < asked:
@@ -118,18 +127,29 @@ def _no_room(room: Room) -> str:
         numbers = f"{words.units(room.free, room.kind)} can be free {where}"
     else:
         numbers = f"{words.units(room.free, room.kind)} can be free {where}, but {pieces}"
-    return f"it needs {_so_many(pods)}, and {_fits(room.short)} even once everything that ends has ended: {numbers}"
+    needed = f"it needs {so_many(pods, noun)}, and {_fits(room.short)}"
+    return f"{needed} even once everything that ends has ended: {numbers}"
 
 
-def _no_node(short: PodsShort) -> str:
+def _no_such(view: View, kind: str, where: str) -> str:
+    """That there is nothing of the kind, and what there is that is called alike or comes from the same maker."""
+    kinds = {
+        kind_of(resource) for resource, units in view.system.capacity.items() if units and words.on_a_node(resource)
+    }
+    if kind in kinds:
+        return f"there is no {words.named(kind)} {where}"
+    maker, _, _ = kind.partition("/")
+    alike = [other for other in sorted(kinds) if "/" in other and other.partition("/")[0] == maker]
+    near = get_close_matches(kind, alike or sorted(kinds), SUGGESTED, 0.6 if alike else 0.8)
+    there = words.listed([*near, *(other for other in alike if other not in near)])
+    return f"no node offers {words.named(kind)}{f' (nodes offer {there})' if there else ''}"
+
+
+def _no_node(short: PodsShort, noun: str) -> str:
     if not short.pods.among:
         whom = "it" if short.pods.count == 1 else "them"
-        return f"it needs {_so_many(short.pods)}, and no node is a candidate for {whom}"
-    return f"it needs {_so_many(short.pods)}, and {_fits(short)}"
-
-
-def _so_many(pods: Pods) -> str:
-    return f"{words.counted(pods.count, 'pod')} of {each_pod(pods.each)}{' each' if pods.count > 1 else ''}"
+        return f"it needs {so_many(short.pods, noun)}, and no node is a candidate for {whom}"
+    return f"it needs {so_many(short.pods, noun)}, and {_fits(short)}"
 
 
 def _fits(short: PodsShort) -> str:

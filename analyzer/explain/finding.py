@@ -96,7 +96,8 @@ def _member_sentences(view: View, finding: Finding, members: Sequence[ActorObser
     alike: dict[tuple[str, str], list[ActorObserved]] = {}
     for member in members[:MEMBERS_READ]:
         if member.wait is not None:
-            alike.setdefault((words.held(member.holds, kinds), needs(member.wait.request)), []).append(member)
+            asked = needs(member.wait.request, member.actor)
+            alike.setdefault((words.held(member.holds, kinds), asked), []).append(member)
             if member.wait.said:
                 said.setdefault(member.wait.said, []).append(member.actor)
     told = list(alike.items())[:MEMBERS_TOLD]
@@ -106,7 +107,7 @@ def _member_sentences(view: View, finding: Finding, members: Sequence[ActorObser
     if rest:
         yield f"{words.counted(rest, 'further member')} {'waits' if rest == 1 else 'wait'} likewise."
     for text, actors in said.items():
-        whose = "The scheduler says" if len(said) == 1 else f"Of {words.listed(actors)} the scheduler says"
+        whose = "Said about it" if len(said) == 1 else f"Said about {words.listed(actors)}"
         yield f'{whose}: "{text}"'
 
 

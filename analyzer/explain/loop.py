@@ -74,4 +74,6 @@ def _sentence(actor: ActorObserved, rounds: Rounds, now_ns: int) -> str:
     )
     doing = "waits" if actor.wait is not None else f"holds {words.held(actor.holds)}"
     since = words.span(now_ns - rounds.begun_ns)
-    return f"{actor.actor} lost units {rounds.count:,} times in {since} ({lost}); {mark}; just now it {doing}."
+    whom = f", each time for {rounds.by}" if rounds.by else ""
+    what = f" ({lost})" if lost else ""
+    return f"{actor.actor} lost units {rounds.count:,} times in {since}{what}{whom}; {mark}; just now it {doing}."

@@ -8,14 +8,22 @@ from analyzer.model.events import ActorObserved
 from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Done, KOutOfN, Never, Pods, Request, Units
 
+NOBODY = ActorId("")
+POD, NODE = "pod", "node"
+_PLANNED = (("plan", 1),)
+"""A place in the plan of a Slurm job that starts on all its nodes or none."""
 
-def needs(request: Request) -> str:
-    """What must be true for the actor to go on: "2 pods of 8 gpu each on 4 nodes", "the end of pod/x/y"."""
+
+def needs(request: Request, waiter: ActorId = NOBODY) -> str:
+    """What must be true for the waiter to go on: "2 pods of 8 gpu each on 4 nodes", "the end of pod/x/y".
+
+    Whose request it is decides what its placements are called: a Slurm job has no pods, it needs nodes.
+    """
     match request:
         case Units():
             return words.units_of(request.count, request.resource)
         case Pods():
-            return _pods(request)
+            return _on_whole_nodes(request) if words.takes_nodes(waiter) else _pods(request)
         case Done():
             return f"the end of {request.actor}"
         case Arrivals():
@@ -23,7 +31,7 @@ def needs(request: Request) -> str:
         case Never():
             return f"an end that never comes ({request.why})" if request.why else "an end that never comes"
         case KOutOfN():
-            return _parts(request)
+            return _parts(request, waiter)
         case _:
             assert_never(request)
 
@@ -71,10 +79,39 @@ def _pods(request: Pods) -> str:
     spread = (
         f", at most {request.per_node_max} on each" if request.per_node_max is not None and request.count > 1 else ""
     )
-    return (
-        f"{words.counted(request.count, 'pod')} of {each_pod(request.each)}"
-        f"{' each' if request.count > 1 else ''}{where}{spread}"
-    )
+    return f"{so_many(request)}{where}{spread}"
+
+
+def _on_whole_nodes(request: Pods) -> str:
+    """The same of a job that is given nodes: "2 nodes (of 4) with 8 gpu each", "8 gpu on any of 4 nodes"."""
+    nodes = len(request.among)
+    if nodes == 1:
+        return f"{so_many(request, NODE) if request.count > 1 else each_pod(request.each)} on {request.among[0]}"
+    if _anywhere(request):
+        return so_many(request, NODE) + (f" on any of {nodes:,} nodes" if nodes else "")
+    return so_many(request, NODE, f" (of {nodes:,})" if nodes else "")
+
+
+def so_many(request: Pods, noun: str = POD, of_how_many: str = "") -> str:
+    """How many of which size, without where: "2 pods of 8 gpu each", "1 node with 8 gpu", "16 gpu"."""
+    if noun == POD:
+        return f"{words.counted(request.count, noun)} of {_each(request)}"
+    if request.each == _PLANNED:
+        return f"{words.counted(request.count, 'further node')} in its plan"
+    if not _anywhere(request):
+        return f"{words.counted(request.count, noun)}{of_how_many} with {_each(request)}"
+    if len(request.each) == 1 and request.each[0][1] == 1:
+        return words.units(request.count, request.each[0][0])
+    return f"{words.counted(request.count, 'part')} of {_each(request)}"
+
+
+def _each(request: Pods) -> str:
+    return f"{each_pod(request.each)}{' each' if request.count > 1 else ''}"
+
+
+def _anywhere(request: Pods) -> bool:
+    """Whether several of these may lie on one node."""
+    return request.per_node_max is None and request.count > 1 and request.each != _PLANNED
 
 
 def _arrivals(request: Arrivals) -> str:
@@ -86,8 +123,12 @@ def _arrivals(request: Arrivals) -> str:
     return f"{quorum} of {words.listed(request.peers, last='or')} to be ready"
 
 
-def _parts(request: KOutOfN) -> str:
-    texts = [_grouped(part) for part in request.parts]
+def _parts(request: KOutOfN, waiter: ActorId) -> str:
+    parts = request.parts
+    if request.k == 1 and not all(isinstance(part, Never) for part in parts):
+        # One way of several: that another never comes is a reason, told where reasons are told.
+        parts = tuple(part for part in parts if not isinstance(part, Never))
+    texts = [_grouped(part, waiter) for part in parts]
     if request.k <= 0:
         return "nothing"
     if request.k > len(texts):
@@ -99,5 +140,6 @@ def _parts(request: KOutOfN) -> str:
     return f"{request.k} of these: {words.listed(texts)}"
 
 
-def _grouped(part: Request) -> str:
-    return f"({needs(part)})" if isinstance(part, KOutOfN) and len(part.parts) > 1 else needs(part)
+def _grouped(part: Request, waiter: ActorId) -> str:
+    text = needs(part, waiter)
+    return f"({text})" if isinstance(part, KOutOfN) and len(part.parts) > 1 else text

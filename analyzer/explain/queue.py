@@ -76,7 +76,7 @@ class Queue:
         self._free = FreeNow(view)
         self._max = view.limits.first_to_finish_max
         self._order: dict[ActorId, int] | None = None
-        self._answers: dict[tuple[object, bool, int], Answer] = {}
+        self._answers: dict[tuple[object, bool, bool, int], Answer] = {}
         self._columns: dict[tuple[str, int], Column] = {}
         self._fits: dict[Shape, int] = {}
         self._holders: dict[ResourceId, list[tuple[ActorId, int]]] = {}
@@ -126,21 +126,22 @@ class Queue:
         return firsts[: self._max]
 
     def _answer(self, actor: ActorObserved, wait: Wait) -> Answer:
-        key = (_alike(wait.request), *_reach(actor))
+        key = (_alike(wait.request), words.takes_nodes(actor.actor), *_reach(actor))
         if key not in self._answers:
             self._answers[key] = self._answered(actor, wait.request)
         return self._answers[key]
 
     def _answered(self, actor: ActorObserved, request: Request) -> Answer:
         if self._met_now(request):
-            return Answer(needs(request))
+            return Answer(needs(request, actor.actor))
         asked = list(atoms(request))
         lacking = [atom for atom in asked if not self._atom_met(atom)] or asked
         found = dict.fromkeys(first for atom in lacking for first in self._firsts(actor, atom))
         firsts = tuple(first for first in found if first not in self._view.stuck)
         taken = dict.fromkeys(first for atom in asked for first in self._firsts(actor, atom))
         stuck = tuple(first for first in taken if first in self._view.stuck)
-        return Answer(needs(request), firsts, stuck, running=self._view.system.waiting.keys().isdisjoint(firsts))
+        running = self._view.system.waiting.keys().isdisjoint(firsts)
+        return Answer(needs(request, actor.actor), firsts, stuck, running)
 
     def _goes_on_before(self, first: ActorId, actor: ActorId) -> bool:
         """Whether it runs, or goes on before the actor in the order by rounds, which proves both live."""

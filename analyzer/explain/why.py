@@ -1,4 +1,4 @@
-"""The chain of reasons for one actor, down to who must end or what is missing, and what would start it."""
+"""The chain of reasons for one actor, down to who must end or what is missing."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -6,7 +6,6 @@ from enum import StrEnum
 from msgspec import Struct
 
 from analyzer.explain import dead_end, ring, words
-from analyzer.explain.change import smallest_change
 from analyzer.explain.ever import Prospects
 from analyzer.explain.needs import needs
 from analyzer.explain.queue import Queue
@@ -38,13 +37,12 @@ class Reason(Struct, frozen=True):
 
 
 class Why(Struct, frozen=True, kw_only=True):
-    """The answer: one sentence, the reasons below it, and the smallest change that starts the actor ("" if none)."""
+    """The answer: one sentence, and the reasons below it."""
 
     actor: ActorId
     progress: Progress
     answer: str
     reasons: tuple[Reason, ...] = ()
-    change: str = ""
 
 
 def why(view: View, actor: ActorId) -> Why:
@@ -57,21 +55,20 @@ def why(view: View, actor: ActorId) -> Why:
         return Why(actor=actor, progress=Progress.RUNS, answer=answer)
     chain = _Chain(view)
     since = words.span(view.now_ns - state.wait.since_ns)
+    waits = f"{actor} has waited {since} for {needs(state.wait.request, actor)}"
     if actor not in view.stuck:
-        at_once = state.wait.excuse is None and not chain.firsts(state)
+        now = state.wait.excuse is None and not chain.firsts(state)
         return Why(
             actor=actor,
             progress=Progress.WAITS,
-            answer=f"{actor} has waited {since} for {needs(state.wait.request)}, and {_outlook(state.wait)}.",
+            answer=f"{waits}, and {_outlook(state.wait, now=now)}.",
             reasons=tuple(chain.below(state, 0)),
-            change="None is needed: by this input it could start right now." if at_once else "",
         )
     return Why(
         actor=actor,
         progress=Progress.STUCK,
-        answer=f"{actor} has waited {since} for {needs(state.wait.request)}, and can never go on{_part(view, actor)}.",
+        answer=f"{waits}, and can never go on{_part(view, actor)}.",
         reasons=tuple(chain.below(state, 0)),
-        change=smallest_change(view, state),
     )
 
 
@@ -158,7 +155,7 @@ class _Chain:
         if depth + 1 >= self._view.limits.why_depth_max:
             return Reason(f"{text}; it waits itself", holder)
         ends = isinstance(state.wait.request, Never)
-        then = "has no step left" if ends else f"waits for {needs(state.wait.request)}"
+        then = "has no step left" if ends else f"waits for {needs(state.wait.request, holder)}"
         return Reason(f"{text}; {holder} {then}", holder, tuple(self.below(state, depth + 1)))
 
 
@@ -178,11 +175,11 @@ def _lifetime(state: ActorObserved) -> str:
             return " and will end"
 
 
-def _outlook(wait: Wait) -> str:
-    """What is known about somebody who waits and is not stuck."""
+def _outlook(wait: Wait, *, now: bool) -> str:
+    """What is known about somebody who waits and is not stuck. `now`: all that it needs is free."""
     match wait.excuse and wait.excuse.kind:
         case None:
-            return "will go on"
+            return "could start right now by this input" if now else "will go on"
         case ExcuseKind.BLIND | ExcuseKind.DISPUTED:
             return "could not be judged"
         case _:

@@ -9,7 +9,7 @@ NAMES_SHOWN = 4
 """Names that a sentence lists before it goes over to a number."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_KINDS = {"slurm-job": "Slurm job", "controller": "controller"}
+_KINDS = {"slurm-job": "Slurm job", "slurm-step": "Slurm step", "controller": "controller"}
 MILLI_CPU = "millicpu"
 """The kind of which a thousand make one processor."""
 
@@ -44,6 +44,11 @@ def actor_kind(actor: ActorId) -> str:
     """What it is: "gang", "pod", "Slurm job"; "actor" if the name does not say."""
     kind, slash, _ = actor.partition("/")
     return _KINDS.get(kind, kind) if slash and kind else "actor"
+
+
+def takes_nodes(actor: ActorId) -> bool:
+    """Whether it is given nodes, and parts of nodes, rather than pods on them."""
+    return actor.startswith("slurm-job/")
 
 
 def group(actors: Sequence[ActorId]) -> str:

@@ -137,3 +137,16 @@ def test_what_was_seen_counts_once_though_it_is_told_as_well() -> None:
 def test_a_long_count_keeps_the_newest_rounds() -> None:
     rounds = history(told_of(100, 990), limits=Limits(history_rounds_max=4)).rounds[NAME]
     assert [one.at_ns // SECOND_NS for one in rounds.kept] == [960, 970, 980, 990]
+
+
+def test_a_count_of_none_takes_back_what_was_told() -> None:
+    over = replace(seen(800, 0, waits=True), losses=Losses(0, 0, 0, ()))
+    assert NAME not in history(told_of(8), over).rounds
+    assert history(told_of(8), over, told_of(3, 900)).rounds[NAME].count == 3
+
+
+def test_for_whom_units_were_lost_is_remembered() -> None:
+    said = replace(seen(700, 0, waits=True), losses=Losses(8, 0, 700 * SECOND_NS, (GPU,), "Job team-red/urgent"))
+    assert history(said).rounds[NAME].by == "Job team-red/urgent"
+    assert history(said, told_of(9, 800)).rounds[NAME].by == ""
+    assert history(said, told_of(8, 800)).rounds[NAME].by == "Job team-red/urgent"

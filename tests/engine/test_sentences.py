@@ -6,7 +6,7 @@ from analyzer.explain import words
 from analyzer.explain.needs import each_pod, needs
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.model.limits import SECOND_NS
-from analyzer.model.requests import Arrivals, KOutOfN, Pods
+from analyzer.model.requests import Arrivals, KOutOfN, Pods, Units, all_of
 from tests.scenarios.requests import parse_request
 
 A, B, C = ActorId("gang/x/a"), ActorId("gang/x/b"), ActorId("pod/y/c")
@@ -83,3 +83,20 @@ def test_holds_are_summed_over_places_cards_first() -> None:
 )
 def test_spans_of_time(seconds: int, told: str) -> None:
     assert words.span(seconds * SECOND_NS) == told
+
+
+def test_what_a_slurm_job_needs_is_told_in_nodes() -> None:
+    job, nodes = ActorId("slurm-job/lab/7"), ("n1", "n2", "n3")
+    eight = (("cpu", 1), ("gpu", 8))
+    told = {
+        needs(Pods(1, eight, nodes), job): "1 node (of 3) with 8 gpu and 1 cpu",
+        needs(Pods(2, eight, nodes, 1), job): "2 nodes (of 3) with 8 gpu and 1 cpu each",
+        needs(Pods(1, eight, ("n1",)), job): "8 gpu and 1 cpu on n1",
+        needs(Pods(16, (("gpu", 1),), nodes), job): "16 gpu on any of 3 nodes",
+        needs(Pods(2, (("plan", 1),), nodes), job): "2 further nodes in its plan",
+        needs(all_of((Pods(1, eight, nodes), Units(ResourceId("license/mesh"), 2))), job): (
+            "1 node (of 3) with 8 gpu and 1 cpu and 2 of license/mesh"
+        ),
+    }
+    assert list(told) == list(told.values())
+    assert needs(Pods(2, eight, nodes)) == "2 pods of 8 gpu and 1 cpu each on 3 nodes"

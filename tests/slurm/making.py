@@ -1,6 +1,7 @@
 """Makes what Slurm's commands would print of a small cluster, in the forms and versions that differ."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +41,9 @@ class Job(Struct, kw_only=True):
     needs_nodes: tuple[str, ...] = ()
     partition: str = "train"
     planned: tuple[str, ...] = ()
+    restarts: int = 0
+    reservation: str = ""
+    account: str = "science"
 
     @property
     def running(self) -> bool:
@@ -87,9 +91,9 @@ def scontrol_job(job: Job, *, one_line: bool = False) -> str:
     lines = [
         f"JobId={job.id}{extra} JobName={job.name}",
         f"UserId={job.user}(1000) GroupId={job.user}(1000) MCS_label=N/A",
-        f"Priority=100 Nice=0 Account=science QOS={job.qos}",
+        f"Priority=100 Nice=0 Account={job.account} QOS={job.qos}",
         f"JobState={job.state} Reason={job.reason.replace(' ', '_')} Dependency={job.depends or '(null)'}",
-        "Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0",
+        f"Requeue=1 Restarts={job.restarts} BatchFlag=1 Reboot=0 ExitCode=0:0",
         f"RunTime={clock(job.ago if job.running else 0)} TimeLimit={limit_text(job)} TimeMin=N/A",
         f"SubmitTime={stamp(NOW - job.ago)} EligibleTime={stamp(NOW - job.ago)}",
         f"StartTime={begun} EndTime={'Unknown' if job.running or job.state == 'PENDING' else begun} Deadline=N/A",
@@ -101,7 +105,7 @@ def scontrol_job(job: Job, *, one_line: bool = False) -> str:
         f"NumNodes={count}{'' if job.nodes else f'-{count}'} NumCPUs={job.cpus * count} NumTasks=1 CPUs/Task=1",
         f"TRES={amounts(job)}",
         "MinCPUsNode=1 MinMemoryCPU=1000M MinTmpDiskNode=0",
-        "Features=(null) DelayBoot=00:00:00",
+        f"Features=(null) Reservation={job.reservation or '(null)'} DelayBoot=00:00:00",
         f"OverSubscribe={'NO' if job.exclusive else 'OK'} Licenses={job.licences or '(null)'} Network=(null)",
         "Command=/scratch/ada/run.sh lr=0.1 JobId=7",
         "WorkDir=/scratch/ada",
@@ -134,7 +138,7 @@ def queue_json(jobs: Iterable[Job], *, late: bool = False) -> str:
         task = job.array[1] if job.array else ""
         rows.append(
             {
-                "account": "science",
+                "account": job.account,
                 "array_job_id": _number(job.array[0] if job.array else 0, late=late),
                 "array_task_id": _number(int(task) if task.isdigit() else None, late=late),
                 "array_task_string": "" if task.isdigit() else task,
@@ -164,6 +168,8 @@ def queue_json(jobs: Iterable[Job], *, late: bool = False) -> str:
                 "priority": _number(100, late=late),
                 "qos": job.qos,
                 "required_nodes": ",".join(job.needs_nodes),
+                "restart_cnt": job.restarts,
+                "resv_name": job.reservation,
                 "exclusive": ["true"] if job.exclusive else [],
                 "start_time": _number(begun if job.state != "PENDING" else 0, late=late),
                 "state_description": "",
@@ -185,7 +191,7 @@ def queue_json(jobs: Iterable[Job], *, late: bool = False) -> str:
 SQUEUE = (
     *("JOBID", "NAME", "USER", "PARTITION", "STATE", "REASON", "NODES", "CPUS", "MIN_CPUS", "TRES_PER_NODE"),
     *("DEPENDENCY", "NODELIST", "LICENSES", "QOS", "ACCOUNT", "TIME", "TIME_LIMIT", "SUBMIT_TIME", "START_TIME"),
-    *("REQ_NODES", "OVER_SUBSCRIBE"),
+    *("REQ_NODES", "OVER_SUBSCRIBE", "RESERVATION"),
 )
 
 
@@ -202,9 +208,9 @@ def squeue(jobs: Iterable[Job]) -> str:
             "|".join(
                 (shown, job.name, job.user, job.partition, job.state, job.reason, str(count), str(job.cpus * count),
                  "1", f"gres:gpu:{job.gpus}" if job.gpus else "N/A", job.depends or "(null)", ",".join(job.nodes),
-                 job.licences or "(null)", job.qos, "science", "10:00" if job.running else "0:00", limit_text(job),
+                 job.licences or "(null)", job.qos, job.account, "10:00" if job.running else "0:00", limit_text(job),
                  stamp(NOW - job.ago), stamp(NOW - job.ago) if job.running else "N/A", ",".join(job.needs_nodes),
-                 "NO" if job.exclusive else "OK")
+                 "NO" if job.exclusive else "OK", job.reservation or "(null)")
             )
         )  # fmt: skip
     return "\n".join(rows) + "\n"
@@ -282,11 +288,11 @@ def sinfo(nodes: Iterable[Node]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def partition(nodes: Iterable[Node]) -> str:
+def partition(nodes: Iterable[Node], name: str = "train", *, tier: int = 1, preempt_mode: str = "OFF") -> str:
     return (
-        "PartitionName=train\n   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL\n"
-        f"   Nodes={','.join(node.name for node in nodes)}\n   PriorityTier=1 OverSubscribe=NO\n"
-        "   OverTimeLimit=NONE PreemptMode=OFF\n   State=UP TotalCPUs=256\n"
+        f"PartitionName={name}\n   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL\n"
+        f"   Nodes={','.join(node.name for node in nodes)}\n   PriorityTier={tier} OverSubscribe=NO\n"
+        f"   OverTimeLimit=NONE PreemptMode={preempt_mode}\n   State=UP TotalCPUs=256\n\n"
     )
 
 
@@ -294,6 +300,32 @@ def licences(**totals: int) -> str:
     return "".join(
         f"LicenseName={name}\n    Total={total} Used=0 Free=0 Reserved=0 Remote=no\n" for name, total in totals.items()
     )
+
+
+def reservation(name: str, *nodes: str, state: str = "ACTIVE") -> str:
+    return (
+        f"ReservationName={name} StartTime={stamp(NOW - 3600)} EndTime={stamp(NOW + 86400)} Duration=1-01:00:00\n"
+        f"   Nodes={','.join(nodes)} NodeCnt={len(nodes)} CoreCnt={64 * len(nodes)} Features=(null) "
+        "PartitionName=train Flags=SPEC_NODES\n   TRES=cpu=64\n"
+        f"   Users=ada Groups=(null) Accounts=(null) Licenses=(null) State={state} BurstBuffer=(null) Watts=n/a\n\n"
+    )
+
+
+def associations(*rows: tuple[str, str, str]) -> str:
+    """`sacctmgr show assoc -P`: (account, user, limit) where a limit is `COLUMN=value`."""
+    names = ["Cluster", "Account", "User", "Partition", "ParentName", "GrpTRES", "GrpJobs", "MaxTRES", "MaxJobs"]
+    lines = ["|".join(names)]
+    for account, user, limit in rows:
+        column, _, value = limit.partition("=")
+        cells = {
+            "Cluster": "lab",
+            "Account": account,
+            "User": user,
+            "ParentName": "" if user else "root",
+            column: value,
+        }
+        lines.append("|".join(cells.get(name, "") for name in names))
+    return "\n".join(lines) + "\n"
 
 
 def qos(**limits: str) -> str:
@@ -310,6 +342,21 @@ def processes(*rows: tuple[int, int, int, str]) -> str:
     """(pid, parent, session, command)."""
     lines = [f"{pid:>5} {parent:>5} {session:>5} S        157 {command}" for pid, parent, session, command in rows]
     return "\n".join(["  PID  PPID  SESS STAT ELAPSED COMMAND", *lines]) + "\n"
+
+
+def moved(text: str, by_s: int) -> str:
+    """The same output as it is printed so much later, nothing else having changed: when it began stays what it was.
+
+    Only what tells of the moment itself moves: the last look of the scheduler, and how long a job has run.
+    """
+    looked = NOW - 5
+    text = text.replace(f"LastSchedEval={stamp(looked)}", f"LastSchedEval={stamp(looked + by_s)}")
+    text = text.replace(str(looked), str(looked + by_s))
+    return re.sub(
+        r"RunTime=(\d\d):(\d\d):(\d\d)(?= TimeLimit)",
+        lambda ran: f"RunTime={clock(int(ran[1]) * 3600 + int(ran[2]) * 60 + int(ran[3]) + by_s)}",
+        text,
+    )
 
 
 Files = Mapping[str, str]

@@ -110,3 +110,9 @@ def test_nothing_breaks_it() -> None:
         for batch in recording.batches:
             assert batch.at_ns >= 0
         assert all(note.records >= 0 for note in recording.notes)
+
+
+def test_a_job_that_is_listed_again_and_again_is_one_job(tmp_path: Path) -> None:
+    """Thousands of listings one after the other, as a loop around squeue leaves them behind."""
+    report = replayed(tmp_path, {"a": squeue(RING) * 2000, "b": nodes_text(cluster())})
+    assert found(report) == KNOT

@@ -6,7 +6,20 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, structs
 
-from tests.slurm.making import Job, Node, all_forms, cluster, found, licences, processes, qos, replayed, sacct
+from tests.slurm.making import (
+    Job,
+    Node,
+    all_forms,
+    associations,
+    cluster,
+    found,
+    licences,
+    processes,
+    qos,
+    replayed,
+    reservation,
+    sacct,
+)
 
 Found = list[tuple[str, tuple[str, ...]]]
 
@@ -180,6 +193,49 @@ STORIES = {
         jobs=[Job(id=30, array=(30, "0-5"), throttle=2, reason="Dependency", depends="afterok:40_*(unfulfilled)"),
               Job(id=40, array=(40, "0-5"), throttle=2, reason="Dependency", depends="afterok:30_*(unfulfilled)")],
         expected=[("DEADLOCK", ("30", "40"))]),
+    "a throttled array whose running task waits for a later one": Story(
+        jobs=[running(31, "gpu-0", 2, array=(30, "0"), throttle=1, session=50),
+              Job(id=30, array=(30, "1-5"), throttle=1, reason="JobArrayTaskLimit", gpus=2),
+              Job(id=40, reason="Dependency", depends="afterok:30_1(unfulfilled)", session=101)],
+        extra={"ps": processes((1001, 1, 101, "slurmstepd: [31.batch]"), (1003, 1001, 101, "sbatch --wait s.sh"))},
+        expected=[("DEADLOCK", ("30", "30_0", "40"))], without=NO_SESSIONS),
+    "the same with room for a second task": Story(
+        jobs=[running(31, "gpu-0", 2, array=(30, "0"), throttle=2, session=50),
+              Job(id=30, array=(30, "1-5"), throttle=2, reason="Priority", gpus=2),
+              Job(id=40, reason="Dependency", depends="afterok:30_1(unfulfilled)", session=101)],
+        extra={"ps": processes((1001, 1, 101, "slurmstepd: [31.batch]"), (1003, 1001, 101, "sbatch --wait s.sh"))}),
+    "more nodes than its reservation has, and Slurm took it": Story(
+        jobs=[waiting(5, 8, count=3, reservation="night")], extra={"r": reservation("night", "gpu-0", "gpu-1")}),
+    "a drained node without which its reservation is too small": Story(
+        jobs=[waiting(5, 8, count=2, reservation="night")], nodes=cluster(4, gpu_1="IDLE+DRAIN"),
+        extra={"r": reservation("night", "gpu-0", "gpu-1")}, expected=[("UNPLACEABLE", ("5",))]),
+    "as many nodes as its reservation has": Story(
+        jobs=[waiting(5, 8, count=2, reservation="night")], extra={"r": reservation("night", "gpu-0", "gpu-1")}),
+    "a reservation that has not begun": Story(
+        jobs=[waiting(5, 8, "Reservation", count=2, reservation="night")], nodes=cluster(4, gpu_1="IDLE+DRAIN"),
+        extra={"r": reservation("night", "gpu-0", "gpu-1", state="INACTIVE")}),
+    "a reservation of which nothing is known": Story(
+        jobs=[waiting(5, 8, count=4, reservation="night")], nodes=cluster(4, gpu_1="IDLE+DRAIN")),
+    "more than the account's limit": Story(
+        jobs=[running(21, "gpu-0", account="team"), waiting(23, 8, "AssocGrpGRES", account="team", count=3)],
+        extra={"q": associations(("team", "", "GrpTRES=gres/gpu=16"))}, expected=[("UNPLACEABLE", ("23",))]),
+    "as much as the account's limit": Story(
+        jobs=[running(21, "gpu-0", account="team"), waiting(23, 8, "AssocGrpGRES", account="team", count=2)],
+        extra={"q": associations(("team", "", "GrpTRES=gres/gpu=16"))}),
+    "an account's limit, held by who waits": Story(
+        jobs=[running(11, ("gpu-0", "gpu-1"), account="team", name="outer"),
+              waiting(13, 8, "AssocGrpGRES", account="team", session=101, line="sbatch --wait s.sh")],
+        extra={"ps": SESSIONS, "q": associations(("team", "", "GrpTRES=gres/gpu=16"))},
+        expected=[("DEADLOCK", ("11", "13"))], without=NO_SESSIONS),
+    "the user's number of jobs in the account, held by who waits": Story(
+        jobs=[running(11, "gpu-0", account="team", name="outer"),
+              waiting(13, 8, "AssocMaxJobsLimit", account="team", session=101, line="sbatch --wait s.sh")],
+        extra={"ps": SESSIONS, "q": associations(("team", "", "GrpJobs="), ("team", "ada", "MaxJobs=1"))},
+        expected=[("DEADLOCK", ("11", "13"))], without=NO_SESSIONS),
+    "the user may have one more job in the account": Story(
+        jobs=[running(11, "gpu-0", account="team", name="outer"),
+              waiting(13, 8, "AssocMaxJobsLimit", account="team", session=101, line="sbatch --wait s.sh")],
+        extra={"ps": SESSIONS, "q": associations(("team", "", "GrpJobs="), ("team", "ada", "MaxJobs=2"))}),
     "may preempt": Story(
         jobs=[running(11, ("gpu-0", "gpu-1"), qos="low", name="outer"),
               waiting(13, 8, "Resources", qos="high", count=4, session=101, line="sbatch --wait s.sh")],
@@ -232,3 +288,16 @@ def test_a_plan_for_a_job_that_can_never_start_starves_another(tmp_path: Path) -
     assert [actor.rpartition("/")[2] for actor in finding.blocked_behind] == ["5505"]
     allowed = all_forms([*running_now, *never[:2], *starved], cluster(), {"q": qos(two="MaxJobsPU=2")})["scontrol"]
     assert found(replayed(tmp_path / "quiet", allowed)) == []
+
+
+def test_a_job_is_spoken_of_by_nodes_and_not_by_pods(tmp_path: Path) -> None:
+    """Slurm gives nodes, or parts of them: nobody there knows what a pod is."""
+    drained = cluster(4, gpu_3="IDLE+DRAIN")
+    loud = [running(1, "gpu-0"), waiting(5, 8, count=2), waiting(6, 8, needs_nodes=("gpu-1",)), waiting(7, 8, count=4)]
+    report = replayed(tmp_path, all_forms(loud, drained)["scontrol"])
+    needs = {row.actor.rpartition("/")[2]: row.needs for row in report.waiting}
+    assert needs["5"] == "2 nodes (of 3) with 8 gpu and 1 cpu each"
+    assert needs["6"] == "8 gpu and 1 cpu on gpu-1"
+    told = " ".join((*needs.values(), *(finding.summary for finding in report.findings)))
+    assert " pod" not in told
+    assert " node" in told

@@ -18,13 +18,16 @@ from analyzer.model.events import (
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.model.limits import SECOND_NS
 from analyzer.model.requests import Arrivals, Done, KOutOfN, Never, Request, Units, all_of, any_of
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm.dependencies import SINGLETON, Dependency, parse
 from analyzer.sources.slurm.jobs import Job
 from analyzer.sources.slurm.parents import Link, links
 from analyzer.sources.slurm.picture import Picture
 from analyzer.sources.slurm.plans import Plans
+from analyzer.sources.slurm.preemption import Preemption
 from analyzer.sources.slurm.quotas import Quotas
 from analyzer.sources.slurm.reasons import DEPENDENCY_NEVER, ReasonClass, classify
+from analyzer.sources.slurm.requeues import rounds
 from analyzer.sources.slurm.room import Room
 from analyzer.sources.slurm.states import HELD_STATES, OVER, SUCCEEDED
 from analyzer.sources.slurm.steps import StepKnot, WaitingStep, knots
@@ -68,9 +71,8 @@ class _Translation:
             self._namesakes.setdefault((job.said.name, job.said.user), []).append(job)
             for family in {job.said.array_id, job.said.het_id} - {None}:
                 self._families.setdefault(str(family), []).append(job)
-        running = [job for job in picture.jobs.values() if job.running]
-        self._running_qos = {job.said.qos for job in running}
-        self._running_partitions = sorted({job.said.partition or "" for job in running})
+        self._preemption = Preemption(picture, self._room)
+        self._losses = rounds(picture, self._units)
 
     def events(self) -> list[Event]:
         waits = self._waits_for_children(links(self._picture))
@@ -112,6 +114,7 @@ class _Translation:
                 holds=planned,
                 wait=wait,
                 priority=first.said.priority or 0,
+                losses=self._losses.get(first.key),
                 citations=citations,
             )
         return self._running(name, group, waits.get(name, []), citations)
@@ -149,6 +152,7 @@ class _Translation:
             priority=first.said.priority or 0,
             certainty=Certainty.SUSPECTED if suspected else Certainty.PROVEN,
             running_since_ns=first.said.start_ns,
+            losses=self._losses.get(first.key),
             citations=citations,
         )
 
@@ -156,13 +160,18 @@ class _Translation:
         """All that must be true for all components to start."""
         excuses = [excuse for job in group if (excuse := self._excuse(job)) is not None]
         parts: list[Request] = []
+        preempting: list[Excuse] = []
         for job in group:
             never = self._never(job)
             if never is not None:
                 return Outlook(never, None)
             parts += self._dependencies(job)
             placement = self._room.placement(job)
-            parts += placement.parts
+            taken = self._preemption.makes_room(job) if placement.parts and placement.excuse is None else None
+            if taken is None or any(isinstance(part, Never) for part in placement.parts):
+                parts += placement.parts
+            else:
+                preempting.append(Excuse(ExcuseKind.PREEMPTING, taken))
             if placement.excuse is not None:
                 excuses.append(placement.excuse)
             if job.said.throttle and job.said.array_id is not None:
@@ -172,6 +181,8 @@ class _Translation:
         distinct = list(dict.fromkeys(parts))
         if len(group) > 1:
             distinct = parts
+        if not parts:
+            excuses += preempting
         if not parts and not excuses:
             excuses.append(Excuse(ExcuseKind.BLIND, "what it waits for stands in none of the files"))
         return Outlook(all_of(distinct) if distinct else _NOTHING, excuses[0] if excuses else None)
@@ -187,21 +198,7 @@ class _Translation:
             if text == "None":
                 text = "Slurm has not tried it yet"
             return Excuse(_KINDS[reason], text)
-        return self._quotas.excuse(job) or self._preempting(job)
-
-    def _preempting(self, job: Job) -> Excuse | None:
-        """Whether Slurm may take units from running jobs for this one; whom it takes is not modelled."""
-        limits = self._picture.limits.get(("", "", job.said.qos or ""))
-        if limits is not None and not self._running_qos.isdisjoint(limits.preempts):
-            return Excuse(ExcuseKind.PREEMPTING, f"QOS {job.said.qos} may preempt jobs that run")
-        mine = self._picture.partitions.get(job.said.partition or "")
-        if mine is None or mine.tier is None:
-            return None
-        for name in self._running_partitions:
-            other = self._picture.partitions.get(name)
-            if other is not None and other.preempts and other.tier is not None and other.tier < mine.tier:
-                return Excuse(ExcuseKind.PREEMPTING, f"partition {mine.name} may preempt jobs of {other.name}")
-        return None
+        return self._quotas.excuse(job)
 
     def _never(self, job: Job) -> Never | None:
         reason, text = classify(job.said.reason or "")
@@ -226,8 +223,8 @@ class _Translation:
     def _has_failed(self, each: Dependency) -> bool:
         if each.state == "failed":
             return True
-        target = self._picture.job(f"{each.target}_{each.task}" if each.task.isdigit() else each.target)
-        if target is None or not target.ended or (target.said.array_id is not None and not each.task.isdigit()):
+        target = self._picture.job(f"{each.target}_{each.task}" if is_whole(each.task) else each.target)
+        if target is None or not target.ended or (target.said.array_id is not None and not is_whole(each.task)):
             return False
         if each.kind in ("afterok", "aftercorr"):
             return target.state not in (SUCCEEDED, OVER)
@@ -264,7 +261,7 @@ class _Translation:
     def _targets(self, each: Dependency) -> list[Job]:
         """The jobs it speaks of: one, a task of an array (or the rest it is still in), or a whole array."""
         jobs = self._picture.jobs
-        if each.task.isdigit():
+        if is_whole(each.task):
             task = jobs.get(f"{each.target}_{each.task}") or jobs.get(each.target)
             return [task] if task is not None else []
         family = self._families.get(each.target)

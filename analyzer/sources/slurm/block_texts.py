@@ -12,7 +12,7 @@ from analyzer.sources.slurm.records import (
     ReservationRecord,
     StepRecord,
 )
-from analyzer.sources.slurm.states import given, node_states
+from analyzer.sources.slurm.states import KEPT, given, node_states
 from analyzer.sources.slurm.times import moment_ns
 from analyzer.sources.slurm.tres import gres, memory_bytes, tres
 
@@ -57,7 +57,7 @@ def partition(block: str, citation: Citation) -> PartitionRecord | str:
         exclusive=said.get("OverSubscribe", "").startswith("EXCLUSIVE"),
         qos=given(said.get("QoS")),
         tier=leading_number(said.get("PriorityTier")),
-        preempts=said.get("PreemptMode", "OFF") not in ("OFF", "", "GANG"),
+        preempts=said["PreemptMode"] not in KEPT if "PreemptMode" in said else None,
     )
 
 

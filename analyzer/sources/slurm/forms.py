@@ -3,7 +3,7 @@
 import re
 
 from analyzer.sources.slurm.log_texts import SRUN, SUBMITTED, log_line
-from analyzer.sources.slurm.texts import begins
+from analyzer.sources.slurm.texts import NOTHING, begins
 
 _PEEK_BYTES = 1 << 16
 _HEAD_LINES = 2000
@@ -28,6 +28,6 @@ def form_of(content: bytes | memoryview) -> str | None:
         logged = log_line(line) if line[:1] in ("[", *"0123456789JFMASOND") else None
         if logged is not None and _LOG_WORDS.search(logged.text):
             return TEXT
-        if begins(line) is not None or SRUN.match(line) or SUBMITTED.match(line):
+        if begins(line) is not None or SRUN.match(line) or SUBMITTED.match(line) or NOTHING.match(line):
             return TEXT
     return None

@@ -2,6 +2,8 @@
 
 import re
 
+from analyzer.sources.digits import is_whole
+
 NAMES_MAX = 200_000
 """Names that one list may stand for; a longer one is damaged input, and read as nothing."""
 
@@ -44,12 +46,12 @@ def numbers(text: str) -> tuple[int, ...]:
     for part in text.partition("%")[0].strip("[]").split(","):
         span, _, step = part.strip().partition(":")
         bounds = _RANGE.fullmatch(span)
-        if bounds is not None and (not step or step.isdigit()):
+        if bounds is not None and (not step or is_whole(step)):
             first, last = int(bounds[1]), int(bounds[2])
             if last - first > NAMES_MAX or len(found) > NAMES_MAX:
                 return ()
             found += range(first, last + 1, int(step or 1) or 1)
-        elif span.isdigit() and len(span) < 10:
+        elif is_whole(span) and len(span) < 10:
             found.append(int(span))
         else:
             return ()

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from analyzer.model.events import Citation
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm.hostlists import expand, numbers
 from analyzer.sources.slurm.keyvalues import leading_number, node_details, pairs
 from analyzer.sources.slurm.records import JobRecord
@@ -28,7 +29,7 @@ def job_name(text: str, raw: str = "") -> JobName | None:
     if found is None:
         return None
     name = JobName()
-    if raw.isdigit():
+    if is_whole(raw):
         name["raw_id"] = int(raw)
     first, task, offset = found.groups()
     if task is not None:
@@ -48,7 +49,7 @@ def from_scontrol(block: str, citation: Citation) -> JobRecord | str:
     """The job of one block; in words what is wrong with it if it cannot be used."""
     said = pairs(block)
     raw = said.get("JobId", "").split(" ")[0]
-    if not raw.isdigit() or len(raw) > 10:
+    if not is_whole(raw) or len(raw) > 10:
         return f"JobId={raw[:30]} is no job id: this job is left out."
     state = job_state(said.get("JobState", ""))
     if state is None:
@@ -109,6 +110,7 @@ def from_scontrol(block: str, citation: Citation) -> JobRecord | str:
         from_session=leading_number(session),
         submit_line=given(said.get("SubmitLine")),
         output=given(said.get("StdOut")),
+        restarts=leading_number(said.get("Restarts")),
     )
 
 
@@ -220,7 +222,7 @@ def _each_node(block: str) -> dict[str, dict[str, int]]:
     for nodes, cpu_ids, memory, generic in node_details(block):
         amounts = dict(gres(generic))
         amounts["cpu"] = len(numbers(cpu_ids))
-        if memory.isdigit():
+        if is_whole(memory):
             amounts["memory"] = memory_bytes(memory) or 0
         for node in expand(nodes):
             held[node] = dict(amounts)

@@ -3,10 +3,11 @@
 from analyzer.model.events import Citation
 from analyzer.sources.slurm.hostlists import expand
 from analyzer.sources.slurm.json_fields import amounts, child, first, positive, text, whole, words
-from analyzer.sources.slurm.json_jobs import from_accounting, from_queue
+from analyzer.sources.slurm.json_jobs import QUEUE, from_accounting, from_queue
 from analyzer.sources.slurm.json_texts import Broken, Element, elements
 from analyzer.sources.slurm.limit_texts import JOBS
 from analyzer.sources.slurm.records import (
+    JobList,
     LicenceRecord,
     LimitRecord,
     NodeRecord,
@@ -15,7 +16,7 @@ from analyzer.sources.slurm.records import (
     ReservationRecord,
     StepRecord,
 )
-from analyzer.sources.slurm.states import given, node_states
+from analyzer.sources.slurm.states import KEPT, given, node_states
 from analyzer.sources.slurm.times import epoch_ns
 from analyzer.sources.slurm.tres import gres
 
@@ -30,12 +31,18 @@ def read_json(reading: Reading, content: str) -> None:
         if isinstance(each, Broken):
             rest = "what follows in this file is not read." if each.lost else "this entry is left out."
             reading.lose(each.line, f"{each.text}: {rest}")
+        elif each.key == "jobs" and not each.listed and each.value is None:
+            reading.lists.append(JobList(QUEUE, each.line, len(reading.jobs)))
         elif each.key in _KNOWN and each.listed:
             _take(reading, each)
+        elif each.key.lower() == "meta":
+            cluster = given(text(child(first(each.value, "slurm", "Slurm"), "cluster")))
+            if cluster:
+                reading.clusters.add(cluster)
         elif each.key in ("last_update", "last_backfill"):
             at_ns = epoch_ns(whole(each.value))
             if at_ns is not None:
-                reading.times.append(at_ns)
+                reading.stamped(each.line, at_ns)
         elif each.key == "errors" and each.listed:
             words_of = text(first(each.value, "error", "description")) or "no reason given"
             reading.lose(each.line, f"Slurm says that its own output has an error: {words_of[:120]}.")
@@ -54,7 +61,9 @@ def _take(reading: Reading, each: Element) -> None:
             if not isinstance(job, str):
                 reading.jobs.append(job)
             problem = job if isinstance(job, str) else None
-            kind = "sacct --json" if accounting else "squeue --json"
+            if accounting and reading.lists:
+                reading.lists.pop()  # it is not of the present
+            kind = "sacct --json" if accounting else QUEUE
         case "nodes" | "sinfo":
             problem = (
                 _node(reading, each.value, citation) if each.key == "nodes" else _group(reading, each.value, citation)
@@ -146,7 +155,7 @@ def _partition(reading: Reading, partition: object, citation: Citation) -> str |
             up="UP" in states if states else None,
             qos=given(text(child(partition, "qos", "assigned"))),
             tier=whole(child(partition, "priority", "tier")),
-            preempts=any(mode.upper() not in ("OFF", "DISABLED", "GANG") for mode in modes),
+            preempts=any(mode.upper() not in KEPT for mode in modes) if modes else None,
         )
     )
     return None

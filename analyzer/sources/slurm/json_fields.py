@@ -6,6 +6,7 @@ state was one word and became a list of words. Here both are read alike.
 
 from collections.abc import Mapping
 
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm.times import UNLIMITED_S
 
 INFINITE = UNLIMITED_S
@@ -36,7 +37,7 @@ def whole(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
-        return int(value) if value.isdigit() and len(value) < 19 else None
+        return int(value) if is_whole(value) else None
     if isinstance(value, float):
         return int(value) if abs(value) < 1e18 else None
     return value if isinstance(value, int) else None

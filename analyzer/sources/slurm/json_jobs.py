@@ -9,6 +9,7 @@ from analyzer.sources.slurm.states import given, job_state
 from analyzer.sources.slurm.times import UNLIMITED_S, epoch_ns
 from analyzer.sources.slurm.tres import gres, tres
 
+QUEUE = SQUEUE + " --json"
 _MIB = 1 << 20
 
 
@@ -26,7 +27,7 @@ def from_queue(job: object, citation: Citation) -> JobRecord | str:
     limit = whole(child(job, "time_limit"))
     het = positive(child(job, "het_job_id"))
     return JobRecord(
-        form=SQUEUE + " --json",
+        form=QUEUE,
         citation=citation,
         raw_id=raw,
         array_id=positive(child(job, "array_job_id")) if tasks is not None else None,
@@ -76,6 +77,7 @@ def from_queue(job: object, citation: Citation) -> JobRecord | str:
         from_host=given(text(child(job, "allocating_node"))),
         submit_line=given(text(child(job, "submit_line"))),
         output=given(text(child(job, "standard_output"))),
+        restarts=whole(child(job, "restart_cnt")),
     )
 
 

@@ -15,7 +15,10 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class Element(Struct, frozen=True):
-    """An element of the list under `key`, or the value itself where it is no list (`listed` false)."""
+    """An element of the list under `key`, or the value itself where it is no list (`listed` false).
+
+    Where a list begins there is an element without a value, so that an empty one is seen.
+    """
 
     key: str
     value: object
@@ -87,6 +90,7 @@ def _object(walk: _Walk) -> Iterator[Element | Broken]:
             walk.at += 1
             if walk.blank() == "[":
                 walk.at += 1
+                yield Element(key, None, walk.line(walk.at), listed=False)
             else:
                 line = walk.line(walk.at)
                 yield Element(key, walk.value(), line, listed=False)

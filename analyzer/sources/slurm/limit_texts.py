@@ -6,7 +6,10 @@ assoc_mgr writes `limit(used)`, and `N` for none. Who is in a list of users or a
 import re
 from collections.abc import Iterable, Sequence
 
+from msgspec import structs
+
 from analyzer.model.events import Citation
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm.records import LimitRecord
 from analyzer.sources.slurm.states import given
 from analyzer.sources.slurm.tables import Row
@@ -16,6 +19,7 @@ from analyzer.sources.slurm.tres import MEM, memory_bytes, tres
 JOBS = "jobs"
 """The name under which numbers of jobs stand beside amounts of trackable resources."""
 
+_LIMITS = ("group", "each_job", "each_node", "each_user", "each_account", "own")
 _WITH_USED = re.compile(r"([\w/:.\-]+)=([^,(\s]*)\(([^)]*)\)")
 _FIELD = re.compile(r"(\w+)=(\S*)")
 _NAME_ID = re.compile(r"(.*?)\(\d+\)")
@@ -119,7 +123,7 @@ def _limited(text: str) -> dict[str, int]:
     """Of `cpu=N(3),gres/gpu=16(20)` the limits that are set."""
     amounts: dict[str, int] = {}
     for name, limit, _ in _WITH_USED.findall(text):
-        if limit.isdigit() and len(limit) < 19:
+        if is_whole(limit):
             amounts[name] = (memory_bytes(limit) or 0) if name == MEM else int(limit)
     return amounts
 
@@ -131,7 +135,7 @@ def _jobs(text: str, label: str) -> dict[str, int]:
 
 def _with_jobs(amounts: str, jobs: str) -> dict[str, int]:
     limits = tres(amounts)
-    if jobs.strip().isdigit() and len(jobs) < 10:
+    if is_whole(jobs.strip()) and len(jobs) < 10:
         limits[JOBS] = int(jobs)
     return limits
 
@@ -154,17 +158,11 @@ def merged(records: Iterable[LimitRecord]) -> dict[tuple[str, str, str], LimitRe
         key = ("", "", record.qos) if record.qos else (record.account or "", record.user or "", "")
         before = found.get(key)
         if before is None:
-            found[key] = record
+            found[key] = structs.replace(record, **{name: dict(getattr(record, name)) for name in _LIMITS})
             continue
-        for mine, other in (
-            (before.group, record.group),
-            (before.each_job, record.each_job),
-            (before.each_node, record.each_node),
-            (before.each_user, record.each_user),
-            (before.each_account, record.each_account),
-            (before.own, record.own),
-        ):
-            for name, limit in other.items():
+        for limits in _LIMITS:
+            mine = getattr(before, limits)
+            for name, limit in getattr(record, limits).items():
                 mine[name] = max(mine.get(name, 0), limit)
         before.parent = before.parent or record.parent
         before.preempts = before.preempts or record.preempts

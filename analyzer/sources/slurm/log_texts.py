@@ -30,6 +30,7 @@ _START = re.compile(
     rf"|sched/backfill: _start_job: Started {_JOB} in \S+ on (\S+))"
 )
 _END = re.compile(rf"(?:_job_complete: {_JOB} done|Time limit exhausted for {_JOB}|REQUEST_KILL_JOB {_JOB})")
+_AGAIN = re.compile(rf"Requeuing {_JOB}")  # once for each, whatever the cause, when the job has left its nodes
 _CLUSTER = re.compile(r"slurmctld version (\S+) started on cluster (\S+)")
 _WAITING = re.compile(
     r"srun: Job (\d{1,10})(?:\+\d+)? step creation (temporarily|still) disabled, retrying(?: \((.*)\))?"
@@ -56,9 +57,9 @@ def log_line(line: str) -> Line | None:
 def take_log_line(reading: Reading, number: int, line: Line) -> None:
     """Keep what the statement says of a job, and its time."""
     if line.at_ns is not None:
-        reading.times.append(line.at_ns)
+        reading.passed(line.at_ns)
     reading.count(LOG)
-    for what, pattern in (("submitted", _SUBMIT), ("started", _START), ("ended", _END)):
+    for what, pattern in (("submitted", _SUBMIT), ("started", _START), ("ended", _END), ("requeued", _AGAIN)):
         found = pattern.search(line.text)
         if found is None:
             continue

@@ -39,6 +39,8 @@ DEPENDENCY_NEVER = "DependencyNeverSatisfied"
 DEPENDENCY = "Dependency"
 LICENCES = "Licenses"
 ARRAY_LIMIT = "JobArrayTaskLimit"
+BEGIN_TIME = "BeginTime"
+"""A set time, or the two minutes for which Slurm keeps back a job that it has queued again."""
 
 _GATED = {
     "JobHeldUser": "held by its user",

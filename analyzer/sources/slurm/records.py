@@ -71,6 +71,7 @@ class JobRecord(Struct, kw_only=True):
     from_session: int | None = None
     submit_line: str | None = None
     output: str | None = None
+    restarts: int | None = None
 
 
 class NodeRecord(Struct, kw_only=True):
@@ -100,7 +101,8 @@ class PartitionRecord(Struct, kw_only=True):
     exclusive: bool = False
     qos: str | None = None
     tier: int | None = None
-    preempts: bool = False
+    preempts: bool | None = None
+    """Whether Slurm may take units from its jobs (PreemptMode); None: this form does not say."""
 
 
 class ReservationRecord(Struct, kw_only=True):
@@ -139,6 +141,7 @@ class LimitRecord(Struct, kw_only=True):
     own: dict[str, int] = field(default_factory=dict)
     wall_s: int | None = None
     preempts: tuple[str, ...] = ()
+    """Of a QOS: those whose jobs it may take units from."""
 
 
 class StepRecord(Struct, kw_only=True):
@@ -187,13 +190,21 @@ class OutputRecord(Struct, kw_only=True):
 
 
 class LogRecord(Struct, frozen=True):
-    """A statement of the controller's log that says what became of a job: "submitted", "started", "ended"."""
+    """What the controller's log says became of a job: "submitted", "started", "ended", "requeued"."""
 
     at_ns: int | None
     what: str
     job: str
     nodes: tuple[str, ...]
     citation: Citation
+
+
+class JobList(Struct, frozen=True):
+    """The beginning of one list of jobs. `first` is how many jobs of the document were read before it."""
+
+    form: str
+    line: int
+    first: int
 
 
 class Reading(Struct, kw_only=True):
@@ -216,17 +227,39 @@ class Reading(Struct, kw_only=True):
     log: list[LogRecord] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     clusters: set[str] = field(default_factory=set)
-    times: list[int] = field(default_factory=list)
+    lists: list[JobList] = field(default_factory=list)
+    """Where lists of jobs begin, in the order of the document."""
+    stamps: list[tuple[int, int]] = field(default_factory=list)
+    """Moments at which an output was taken, where it says so, each with its line."""
+    headed: list[tuple[int, str]] = field(default_factory=list)
+    """Lines from which on everything is of the cluster of that name (`squeue -M`)."""
+    first_ns: int | None = None
+    last_ns: int | None = None
     offset_s: int | None = None
     """What local time was ahead of UTC, where a text gives both."""
+    latest_kind: str = ""
+    """What was understood last: a record of another kind begins another output."""
+    listed: set[str | None] = field(default_factory=set)
+    """Keys of the jobs in the list of jobs that was read last."""
     records: int = 0
     skipped: int = 0
     complaints: list[Complaint] = field(default_factory=list)
     complaints_left_out: int = 0
 
+    def passed(self, at_ns: int) -> None:
+        """The document speaks of this moment as gone."""
+        self.first_ns = at_ns if self.first_ns is None else min(self.first_ns, at_ns)
+        self.last_ns = at_ns if self.last_ns is None else max(self.last_ns, at_ns)
+
+    def stamped(self, line: int, at_ns: int) -> None:
+        """An output that stands here says that it was taken at this moment."""
+        self.stamps.append((line, at_ns))
+        self.passed(at_ns)
+
     def count(self, kind: str) -> None:
         """One more record of this kind was understood."""
         self.records += 1
+        self.latest_kind = kind
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
 
     def lose(self, line: int, text: str) -> None:

@@ -5,7 +5,7 @@ least that must be there. Needs are the least as well: the processors of a job o
 only the minimum of each node counts. Both make nodes look freer than they are, and us more silent.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -48,6 +48,7 @@ class Room:
         self._picture = picture
         self._with_memory = any(MEM in (job.said.allocated or {}) for job in picture.jobs.values() if job.running)
         self._whole_nodes = "linear" in picture.select_type
+        self._held: dict[ResourceId, int] | None = None
         self._placements: dict[tuple[object, ...], Placement] = {}
         self._incomplete = {
             node
@@ -102,6 +103,40 @@ class Room:
             else:
                 told.update(said.gres_each_node or {})
         return told
+
+    def has_room(self, job: Job, given_back: Mapping[ResourceId, int]) -> bool:
+        """Whether each of the job's needs would fit on nodes in service with these units given back.
+
+        A necessary condition: needs are looked at one by one. False where it is not known what the job needs.
+        """
+        choice = self._choice(job)
+        if choice is None:
+            return False
+        among = choice[0]
+        needs = self._needs(job, among)
+        taken = self._taken()
+        for need in needs:
+            rooms = 0
+            for name in need.among:
+                capacity = _capacity(self._picture.nodes[name])
+                free = {
+                    kind: units - taken.get(resource_on(kind, name), 0) + given_back.get(resource_on(kind, name), 0)
+                    for kind, units in capacity.items()
+                }
+                times = min((max(free.get(kind, 0), 0) // units for kind, units in need.each), default=1)
+                rooms += min(times, 1) if need.spread else times
+            if rooms < need.count:
+                return False
+        return bool(needs)
+
+    def _taken(self) -> dict[ResourceId, int]:
+        """What all running jobs hold together."""
+        if self._held is None:
+            self._held = {}
+            for job in self._picture.jobs.values():
+                for resource, units in self.holds(job).items() if job.running else ():
+                    self._held[resource] = self._held.get(resource, 0) + units
+        return self._held
 
     def placement(self, job: Job) -> Placement:
         """What a pending job needs of nodes. Jobs that ask for the same share one answer."""

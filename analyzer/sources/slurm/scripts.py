@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct, field
 
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm.hostlists import expand
 from analyzer.sources.slurm.records import JobRecord
 from analyzer.sources.slurm.times import duration_s
@@ -137,7 +138,7 @@ def _of_line(line: int, words: list[str]) -> Iterator[tuple[int, str, str]]:
 
 def _count(text: str) -> int:
     """A number of at least one."""
-    if not text.isdigit() or int(text) < 1:
+    if not is_whole(text) or int(text) < 1:
         raise ValueError(text)
     return int(text)
 

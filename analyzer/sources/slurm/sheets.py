@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from analyzer.model.events import Citation
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm import job_texts, limit_texts
 from analyzer.sources.slurm.hostlists import expand
 from analyzer.sources.slurm.records import NodeRecord, PartitionRecord, Reading
@@ -81,7 +82,7 @@ def node_row(reading: Reading, row: Row, citation: Citation) -> str | None:
                 citation=citation,
                 states=states or None,
                 cpus=_cpus(cells),
-                memory_bytes=memory_bytes(cells["MEMORY"]) if cells.get("MEMORY", "").isdigit() else None,
+                memory_bytes=memory_bytes(cells["MEMORY"]) if is_whole(cells.get("MEMORY", "")) else None,
                 gres=gres(cells["GRES"]) if "GRES" in cells else None,
                 partitions=(partition,) if partition else None,
                 features=_features(cells),
@@ -101,7 +102,7 @@ def node_row(reading: Reading, row: Row, citation: Citation) -> str | None:
 def _cpus(cells: dict[str, str]) -> int | None:
     """Of one node: `CPUS`, or the total of `CPUS(A/I/O/T)` where the row is a single node."""
     text = cells.get("CPUS", "").rstrip("+")
-    return int(text) if text.isdigit() and len(text) < 9 else None
+    return int(text) if is_whole(text) and len(text) < 9 else None
 
 
 def _features(cells: dict[str, str]) -> frozenset[str] | None:

@@ -1,17 +1,18 @@
-"""The Slurm source: saved output of its commands, in any form, as one picture of the cluster.
+"""The Slurm source: saved output of its commands, in any form, of one moment or of several.
 
-Every document is read to records (`texts.py`, `json_documents.py`), the records are put together to one picture at the
-latest time in any of them (`picture.py`), and the picture is translated to actors and resources (`actors.py`).
+Every document is read to records (`texts.py`, `json_documents.py`); what was taken at one moment is put together to a
+picture of that moment (`snapshots.py`, `picture.py`), and each picture is translated to actors and resources
+(`actors.py`), of which what has changed since the one before becomes events (`history.py`).
 """
 
+import heapq
 from collections.abc import Iterator, Sequence
 
 from analyzer.sources.options import ReadOptions
 from analyzer.sources.recording import Batch, Complaint, Document, FileNote, Recording
-from analyzer.sources.slurm.actors import events
 from analyzer.sources.slurm.forms import JSON, form_of
+from analyzer.sources.slurm.history import histories
 from analyzer.sources.slurm.json_documents import read_json
-from analyzer.sources.slurm.picture import picture
 from analyzer.sources.slurm.records import Reading
 from analyzer.sources.slurm.texts import read_text
 
@@ -37,15 +38,12 @@ class SlurmRecording:
 
     def __init__(self, readings: Sequence[Reading], offset_s: int | None) -> None:
         self._readings = readings
-        self._picture = picture(readings, offset_s)
+        self._histories = histories(readings, offset_s)
         self._lines = {reading.document for reading in readings}
 
     @property
     def batches(self) -> Iterator[Batch]:
-        at_ns = self._picture.as_of_ns or 0
-        found = events(self._picture, at_ns)
-        if found:
-            yield Batch(at_ns, found)
+        return heapq.merge(*(one.batches() for one in self._histories), key=lambda batch: batch.at_ns)
 
     @property
     def notes(self) -> Sequence[FileNote]:
@@ -53,7 +51,7 @@ class SlurmRecording:
 
     @property
     def as_of_ns(self) -> int | None:
-        return self._picture.as_of_ns
+        return max((one.as_of_ns for one in self._histories if one.as_of_ns is not None), default=None)
 
     @property
     def has_clock(self) -> bool:
@@ -83,8 +81,8 @@ def _note(reading: Reading) -> FileNote:
         kind="slurm: " + ", ".join(kinds[:3]) if kinds else "slurm",
         records=reading.records,
         skipped=reading.skipped,
-        first_ns=min(reading.times, default=None),
-        last_ns=max(reading.times, default=None),
+        first_ns=reading.first_ns,
+        last_ns=reading.last_ns,
         complaints=tuple(complaints),
     )
 

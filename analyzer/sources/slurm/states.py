@@ -4,6 +4,9 @@ import re
 
 _ABSENT = frozenset(("", "(null)", "null", "none", "n/a", "unknown", "none assigned", "not_set", "*"))
 
+KEPT = frozenset(("OFF", "DISABLED", "GANG", ""))
+"""Preempt modes in which a job keeps what it has."""
+
 PENDING = frozenset(("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"))
 HELD_STATES = frozenset(("REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"))
 ENDED = frozenset(

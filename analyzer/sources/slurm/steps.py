@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from analyzer.model.events import Citation
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm.jobs import Job
 from analyzer.sources.slurm.picture import Picture
 from analyzer.sources.slurm.records import StepRecord
@@ -138,7 +139,7 @@ def _fitted(held: Mapping[str, int], cpus: int, ancestors: set[str]) -> dict[str
 
 
 def _later_first(number: str) -> tuple[int, str]:
-    return (-int(number) if number.isdigit() and len(number) < 12 else 0, number)
+    return (-int(number) if is_whole(number) and len(number) < 12 else 0, number)
 
 
 def _over(picture: Picture, job: Job) -> bool:

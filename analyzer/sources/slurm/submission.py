@@ -16,8 +16,9 @@ from analyzer.sources.options import ReadOptions
 from analyzer.sources.recording import Document
 from analyzer.sources.slurm.actors import events
 from analyzer.sources.slurm.forms import JSON, form_of
+from analyzer.sources.slurm.history import latest_pictures
 from analyzer.sources.slurm.json_documents import read_json
-from analyzer.sources.slurm.picture import Picture, picture
+from analyzer.sources.slurm.picture import Picture
 from analyzer.sources.slurm.records import JobRecord, Reading
 from analyzer.sources.slurm.scripts import ScriptError, read_script
 from analyzer.sources.slurm.texts import read_text
@@ -32,7 +33,12 @@ def submitted_scripts(
     Reads the recording once more. Raises UnreadableError for an option that cannot be meant, UsageError where the
     recording does not tell enough.
     """
-    before = picture(_readings(real), options.tz_offset_s)
+    before, *others = latest_pictures(_readings(real), options.tz_offset_s)
+    if others:
+        names = ", ".join(one.cluster for one in (before, *others))
+        raise UsageError(
+            f"The input tells of several clusters ({names}): hand over the files of the one that is meant."
+        )
     if not before.jobs or all(job.forms == {"slurmctld log"} for job in before.jobs.values()):
         raise UsageError(
             "There is no list of jobs in the input (squeue, scontrol show job): a script cannot be judged."
@@ -47,7 +53,7 @@ def submitted_scripts(
         queued.append(record)
         notes += about
     told = Reading(document=scripts[0].index, path=scripts[0].path, local=False, jobs=queued)
-    after = picture([*_readings(real), told], options.tz_offset_s)
+    after = latest_pictures([*_readings(real), told], options.tz_offset_s)[0]
     old = {_subject(event): event for event in events(before, now_ns)}
     changed: list[ActorObserved | ResourceObserved] = [
         _refused_at_once(event)

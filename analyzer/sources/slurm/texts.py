@@ -8,12 +8,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from analyzer.model.events import Citation
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm import block_texts, job_texts, limit_texts
+from analyzer.sources.slurm.jobs import key_of
 from analyzer.sources.slurm.log_texts import is_output_line, log_line, take_log_line, take_output_line
-from analyzer.sources.slurm.records import ListedPid, ProcessRecord, Reading
+from analyzer.sources.slurm.records import JobList, JobRecord, ListedPid, ProcessRecord, Reading
 from analyzer.sources.slurm.sheets import NODES, PARTITIONS, SHEETS, node_row
 from analyzer.sources.slurm.tables import headings, read_table
-from analyzer.sources.slurm.times import ctime_ns, duration_s
+from analyzer.sources.slurm.times import ctime_ns, duration_s, heading_ns
 
 _BLOCK = re.compile(r"\s{0,4}(JobId|NodeName|PartitionName|ReservationName|LicenseName|StepId)=")
 _PIDS = re.compile(r"PID\s+JOBID\s+STEPID\s")
@@ -23,7 +25,9 @@ _EPOCH = re.compile(r"\((\d{9,11})\)")
 _CONFIG = re.compile(r"Configuration data as of (\S+)")
 _SETTING = re.compile(r"(\w+)\s+= (.*)")
 _ASSOC = "Current Association Manager state"
-_NOTHING = re.compile(r"No (jobs|nodes|partitions|reservations|licenses|steps) in the system|No reservations")
+NOTHING = re.compile(r"No (jobs|job steps|nodes|partitions|reservations|licenses|steps) in the system|No reservations")
+_HEADING_BEGINS = frozenset("CMTWFS2")
+_HEADED = re.compile(r"CLUSTER: (\S+)\s*$")
 _SETTINGS = frozenset(("ClusterName", "SelectType", "AccountingStorageEnforce", "Licenses", "PreemptType"))
 
 _BLOCKS: dict[str, tuple[str, str, Callable[[str, Citation], object]]] = {
@@ -68,23 +72,39 @@ def read_text(reading: Reading, text: str) -> None:
         line = line.rstrip("\r")
         logged = log_line(line) if line[:1] in ("[", *"0123456789JFMASOND") else None
         inside = kind == "block" and line[:1] == " " and "=" in line and not _BLOCK.match(line)
-        fresh = None if logged is not None or inside else begins(line)
-        if logged is not None or fresh is not None or (kind == "block" and not line.strip()) or is_output_line(line):
+        heading = None if logged is not None or line[:1] not in _HEADING_BEGINS else _heading(line)
+        fresh = None if logged is not None or inside or heading is not None else begins(line)
+        ends = logged is not None or fresh is not None or heading is not None or is_output_line(line)
+        if ends or (kind == "block" and not line.strip()):
             _close(reading, kind, part)
             kind, part = fresh, []
         if logged is not None:
             take_log_line(reading, number, logged)
         elif is_output_line(line):
             take_output_line(reading, number, line)
-        elif _NOTHING.match(line):
+        elif heading is not None:
+            _take_heading(reading, number, heading)
+        elif NOTHING.match(line):
             reading.count("empty list")
         elif kind is not None:
             part.append((number, line))
-        else:
-            at_ns = ctime_ns(line)
-            if at_ns is not None and len(line) < 40:  # `squeue -l` and `sinfo -l` are headed by the time
-                reading.times.append(at_ns)
     _close(reading, kind, part)
+
+
+def _heading(line: str) -> str | tuple[int, int | None] | None:
+    """The cluster of which, or the moment at which, all that follows was printed."""
+    headed = _HEADED.match(line)
+    return headed[1] if headed is not None else heading_ns(line)
+
+
+def _take_heading(reading: Reading, number: int, heading: str | tuple[int, int | None]) -> None:
+    if isinstance(heading, str):
+        reading.headed.append((number, heading))
+        return
+    local_ns, offset_s = heading
+    reading.stamped(number, local_ns)
+    if offset_s is not None:
+        reading.offset_s = offset_s
 
 
 def _close(reading: Reading, kind: str | None, part: Sequence[Numbered]) -> None:
@@ -121,18 +141,31 @@ def _block(reading: Reading, part: Sequence[Numbered]) -> None:
     if isinstance(record, str):
         reading.lose(number, record)
         return
+    if isinstance(record, JobRecord):
+        _begin_list(reading, record, number)
     getattr(reading, where).append(record)
     reading.count(kind)
+
+
+def _begin_list(reading: Reading, job: JobRecord, number: int) -> None:
+    """Blocks of jobs have no heading: a list ends where another output begins, and where a job comes again."""
+    last = reading.lists[-1] if reading.lists else None
+    goes_on = last is not None and last.form == job.form and reading.latest_kind == job.form
+    if goes_on and key_of(job) not in reading.listed:
+        reading.listed.add(key_of(job))
+        return
+    reading.lists.append(JobList(job.form, number, len(reading.jobs)))
+    reading.listed = {key_of(job)}
 
 
 def _pids(reading: Reading, rows: Sequence[Numbered]) -> None:
     for number, line in rows:
         values = line.split()
-        if len(values) < 3 or not values[0].lstrip("-").isdigit():
+        if len(values) < 3 or not is_whole(values[0].lstrip("-")):
             if line.strip():
                 reading.lose(number, "this row of listpids has no process id and step: it is left out.")
             continue
-        if values[0].isdigit() and len(values[0]) < 12 and values[1].isdigit():
+        if is_whole(values[0]) and len(values[0]) < 12 and is_whole(values[1]):
             reading.pids.append(ListedPid(int(values[0]), values[1], values[2], (reading.document, number)))
         reading.count("scontrol listpids")
 
@@ -146,7 +179,7 @@ def _processes(reading: Reading, part: Sequence[Numbered]) -> None:
         values = line.split(None, len(names) - 1)
         if not values:
             continue
-        if len(values) < len(names) or not values[places["PID"]].isdigit():
+        if len(values) < len(names) or not is_whole(values[places["PID"]]):
             reading.lose(number, "this row of the process list has too few values: it is left out.")
             continue
         reading.processes.append(
@@ -163,12 +196,12 @@ def _processes(reading: Reading, part: Sequence[Numbered]) -> None:
 
 
 def _number(values: Sequence[str], place: int | None) -> int | None:
-    return int(values[place][:12]) if place is not None and values[place].isdigit() else None
+    return int(values[place][:12]) if place is not None and is_whole(values[place]) else None
 
 
 def _age(text: str) -> int | None:
     """`ps -o etimes` gives seconds, `-o etime` gives [[D-]HH:]MM:SS."""
-    return int(text[:12]) if text.isdigit() else duration_s(text)
+    return int(text[:12]) if is_whole(text) else duration_s(text)
 
 
 def _config(reading: Reading, part: Sequence[Numbered]) -> None:
@@ -184,7 +217,7 @@ def _sdiag(reading: Reading, part: Sequence[Numbered]) -> None:
     line = part[0][1]
     local_ns, epoch = ctime_ns(line), _EPOCH.search(line)
     if line.startswith("sdiag") and local_ns is not None:
-        reading.times.append(local_ns)
+        reading.stamped(part[0][0], local_ns)
         if epoch is not None:
             reading.offset_s = local_ns // 10**9 - int(epoch[1])
     reading.count("sdiag")
@@ -193,6 +226,9 @@ def _sdiag(reading: Reading, part: Sequence[Numbered]) -> None:
 def _sheet(reading: Reading, kind: str, part: Sequence[Numbered]) -> None:
     table = read_table(part)
     sheet = next(sheet for sheet in SHEETS if sheet.kind == kind)
+    if kind == job_texts.SQUEUE:
+        reading.lists.append(JobList(kind, part[0][0], len(reading.jobs)))
+    reading.latest_kind = kind
     for number in table.misfits:
         reading.lose(number, f"this row does not fit the heading of {kind} in line {part[0][0]}: it is left out.")
     for row in table.rows:

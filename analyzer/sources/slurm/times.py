@@ -12,6 +12,9 @@ UNLIMITED_S = -1
 _STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
 _DURATION = re.compile(r"(?:(\d{1,7})-)?(\d{1,9})(?::(\d\d))?(?::(\d\d))?(?:\.\d+)?")
 _CTIME = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})")
+_DATE = re.compile(
+    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?: (AM|PM))?(?: [A-Z][\w+-]{1,5})? (\d{4})"
+)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _EPOCH_MAX = 1 << 34
 
@@ -43,6 +46,27 @@ def ctime_ns(text: str) -> int | None:
         return None
     month = _MONTHS.index(found[1]) + 1
     return moment_ns(f"{found[6]}-{month:02}-{int(found[2]):02}T{found[3]}:{found[4]}:{found[5]}")
+
+
+def heading_ns(line: str) -> tuple[int, int | None] | None:
+    """A line that is a moment and nothing else, as `date`, `date -Is` and `squeue -l` write it: local time.
+
+    With what it is ahead of UTC, in seconds, where the line says so in figures.
+    """
+    text = line.strip()
+    named = _DATE.fullmatch(text)
+    if named is not None and named[1] in _MONTHS:
+        hour = int(named[3]) % 12 + 12 * (named[6] == "PM") if named[6] else int(named[3])
+        day = f"{named[7]}-{_MONTHS.index(named[1]) + 1:02}-{int(named[2]):02}"
+        at_ns = moment_ns(f"{day}T{hour:02}:{named[4]}:{named[5]}")
+        return None if at_ns is None else (at_ns, None)
+    if _STAMP.fullmatch(text) is None:
+        return None
+    bare = re.sub(r"(?:Z|[+-]\d\d:?\d\d)$", "", text)
+    local_ns, absolute_ns = moment_ns(bare), moment_ns(text)
+    if local_ns is None or absolute_ns is None:
+        return None
+    return local_ns, None if bare == text else (local_ns - absolute_ns) // SECOND_NS
 
 
 def epoch_ns(seconds: object) -> int | None:

@@ -5,11 +5,12 @@ Trackable resources are `cpu=8,mem=4G,gres/gpu=2`, generic ones `gpu:a100:4(S:0-
 
 import re
 
+from analyzer.sources.digits import is_whole
 from analyzer.sources.slurm.hostlists import split_outside
 
 _NONE = frozenset(("", "(null)", "null", "none", "n/a"))
 _NUMBER = re.compile(r"(\d{1,18})(?:\.\d+)?([KMGTP]?)", re.IGNORECASE)
-_GRES = re.compile(r"(?:gres[:/])?([A-Za-z_][\w.\-]*)(?:[:/=]([A-Za-z_][\w.\-]*))?(?:[:=](\d{1,9}[KMGT]?))?")
+_GRES = re.compile(r"(?:gres[:/])?([A-Za-z_][\w.\-]*)(?:[:/=]([A-Za-z_][\w.\-]*))?(?:[:=]([0-9]{1,9}[KMGT]?))?")
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _MIB = 1 << 20
 MEM = "mem"
@@ -76,9 +77,9 @@ def licences(text: str) -> tuple[dict[str, int], bool]:
         if not colon:
             name, _, count = part.strip().partition("=")
         if name:
-            amounts[name] = amounts.get(name, 0) + (int(count) if count.isdigit() and len(count) < 10 else 1)
+            amounts[name] = amounts.get(name, 0) + (int(count) if is_whole(count) and len(count) < 10 else 1)
     return amounts, either
 
 
 def _plain(count: str) -> int:
-    return int(count) if count.isdigit() else int(count[:-1]) << (10 * _POWERS[count[-1].upper()])
+    return int(count) if is_whole(count) else int(count[:-1]) << (10 * _POWERS[count[-1].upper()])
