@@ -72,7 +72,7 @@ class Engine:
                 self.step(event)
             return
         # Nobody was seen before, so nobody was seen to lose anything; but some bring a count of their own.
-        for actor in self._state.waiting.values():
+        for actor in self._state.actors.values():
             if actor.losses is not None:
                 self._history.observe(None, actor)
         self._view = None

@@ -67,13 +67,15 @@ class Wait(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Losses(Struct, frozen=True):
     """Rounds that the actor's own record counts: how often it lost what it held and had to begin anew.
 
-    Of the first and the last of them the times are known, and which units they were about.
+    Of the first and the last of them the times are known, and which units they were about. `by`: for whom it lost
+    them, in words ("": not known). A count of 0 takes back what was told before: the rounds are over.
     """
 
     count: int
     first_ns: int
     last_ns: int
     resources: tuple[ResourceId, ...]
+    by: str = ""
 
 
 class ActorObserved(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="actor", tag_field="is"):
@@ -139,6 +141,7 @@ class RemarkKind(StrEnum):
     BLIND_SPOT = "blind_spot"  # something needed was not there, or not understood
     INCONSISTENCY = "inconsistency"  # the input contradicts itself
     ASSUMPTION = "assumption"  # what was taken for granted, and where
+    NOTICE = "notice"  # worth knowing, and stuck is nobody by it
 
 
 class Remarked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="remark", tag_field="is"):

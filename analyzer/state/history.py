@@ -26,7 +26,8 @@ class Rounds(Struct):
     """The rounds of one actor since it last got on. `count` goes on where the oldest ones have been dropped.
 
     `begun_ns` is when the first of them was lost, be it still kept or not. `pending` is a loss that no wait has
-    followed yet. `progress` is the highest mark seen (None: none was ever shown). `actor` is who was seen last.
+    followed yet. `progress` is the highest mark seen (None: none was ever shown). `actor` is who was seen last. `by`:
+    for whom it lost them, as far as it was told.
     """
 
     kept: deque[Round]
@@ -35,6 +36,7 @@ class Rounds(Struct):
     pending: Round | None = None
     progress: int | None = None
     actor: ActorId = ActorId("")
+    by: str = ""
 
     @property
     def last_ns(self) -> int:
@@ -107,7 +109,12 @@ class History:
     def _take_count(self, now: ActorObserved, told: Losses) -> None:
         """Believe the actor's own count where it goes beyond what was seen. Between first and last, times are even."""
         key = now.lineage or now.actor
+        if not told.count:
+            self._rounds.pop(key, None)
+            return
         tracked = self._rounds.get(key)
+        if tracked is not None:
+            tracked.by = told.by or tracked.by
         if tracked is not None and tracked.count >= told.count:
             return
         if tracked is None:
@@ -117,7 +124,7 @@ class History:
         newest = range(max(0, told.count - self._limits.history_rounds_max), told.count)
         tracked.kept.clear()
         tracked.kept.extend(Round(told.last_ns - span_ns * (steps - n) // steps, told.resources) for n in newest)
-        tracked.count, tracked.begun_ns, tracked.actor = told.count, told.first_ns, now.actor
+        tracked.count, tracked.begun_ns, tracked.actor, tracked.by = told.count, told.first_ns, now.actor, told.by
         tracked.pending = None
         if now.progress is not None:
             tracked.progress = max(tracked.progress or 0, now.progress)

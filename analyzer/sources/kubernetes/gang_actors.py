@@ -230,7 +230,8 @@ def build_gang(context: Context, gang: Gang, records: Sequence[PodRecord]) -> li
     ]
     terms = terms_of(gang, members, store.groups, store.owners)
     wait, need, lack = _wait_of(context, gang, terms, roll, records)
-    bound, pending = burdens_of(context.burdens, roll.bound), burdens_of(context.burdens, roll.pending)
+    placed = (*roll.bound, *roll.kept)
+    bound, pending = burdens_of(context.burdens, placed), burdens_of(context.burdens, roll.pending)
     if (bound or pending) and terms.minimum is not None:
         have = len(roll.bound) + len(roll.kept) + len(roll.pending) + roll.succeeded
         wait = burdened_wait(wait, bound, pending, have - terms.minimum)
@@ -255,6 +256,7 @@ def build_gang(context: Context, gang: Gang, records: Sequence[PodRecord]) -> li
                 recreated=recreated,
                 certainty=burdened_certainty(terms.certainty, (*bound, *pending)),
                 running_since_ns=min((r.started_ns for r in roll.bound if r.started_ns is not None), default=None),
+                losses=next((one.losses for one in (*pending, *bound) if one.losses is not None), None),
                 citations=cited(
                     (
                         *(record.citation for record in records),

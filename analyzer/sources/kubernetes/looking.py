@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from analyzer.model.events import Citation, Event
-from analyzer.model.ids import ResourceId
-from analyzer.model.requests import all_of
+from analyzer.model.ids import ActorId, ResourceId
+from analyzer.model.requests import all_of, any_of
 from analyzer.sources.kubernetes.actors import Built, merged
 from analyzer.sources.kubernetes.dirty import Dirty
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
@@ -50,8 +50,12 @@ class Looking:
         return {**dict.fromkeys(before, (0, ())), **now} if before or now else {}
 
     def actors(self) -> list[Built]:
-        """The actors of all mechanisms, in the order of the mechanisms."""
-        return [built for look in self._looks for built in look.actors]
+        """The actors of all mechanisms, in the order of the mechanisms; who is named twice is what the first says."""
+        found: dict[ActorId, Built] = {}
+        for look in self._looks:
+            for built in look.actors:
+                found.setdefault(built.actor.actor, built)
+        return list(found.values())
 
     def remark(self, statements: Statements, at_ns: int, events: list[Event]) -> None:
         """Say what mechanisms remark."""
@@ -65,6 +69,7 @@ def _together(burdens: list[Burden]) -> Burden:
         return burdens[0]
     waits = [one.wait for one in burdens if one.wait is not None]
     needs = [one.needs for one in burdens if one.needs is not None]
+    instead = [one.instead for one in burdens if one.instead is not None]
     wait = waits[0] if waits else None
     if wait is not None and len(waits) > 1:
         wait = type(wait)(
@@ -77,7 +82,11 @@ def _together(burdens: list[Burden]) -> Burden:
         holds=merged([one.holds for one in burdens]),
         wait=wait,
         needs=all_of(needs) if needs else None,
+        instead=any_of(instead) if instead else None,
         excuse=foremost(one.excuse for one in burdens),
+        renewed=any(one.renewed for one in burdens),
+        overdue=any(one.overdue for one in burdens),
+        losses=next((one.losses for one in burdens if one.losses is not None), None),
         certainty=max((one.certainty for one in burdens), key=lambda one: one.value),
         citations=tuple(citation for one in burdens for citation in one.citations),
     )

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from analyzer.model.events import Certainty, Citation, Excuse, Holds, Remarked, Wait
+from analyzer.model.events import Certainty, Citation, Excuse, Holds, Losses, Remarked, Wait
 from analyzer.model.ids import ResourceId
 from analyzer.model.requests import Request
 from analyzer.sources.kubernetes.actors import Built
@@ -23,14 +23,21 @@ class Burden(Struct, frozen=True, kw_only=True):
     """What a mechanism lays on a pod, and so on the pod's gang.
 
     `holds`: what it has beside its node and volumes. `wait`: of a pod that has its node, why it does not start or get
-    on all the same. `needs`: of a pod without a node, what it needs beside a place. `excuse`: of a pod without a node,
-    why it is no ground for a verdict now. Waits of several mechanisms must all be met.
+    on all the same. `needs`: of a pod without a node, what it needs beside a place. `instead`: of such a pod, what
+    would do as well as all that. `excuse`: of a pod without a node, why it is no ground for a verdict now. `renewed`:
+    made to go, it comes back as another, so that helps although its controller makes it anew. `losses`: rounds in which it, or what it came in place of, lost what it had. `overdue`:
+    of a pod that was never tried, that it ought to have been, so that this is no excuse. Waits of several mechanisms
+    must all be met.
     """
 
     holds: Holds = ()
     wait: Wait | None = None
     needs: Request | None = None
+    instead: Request | None = None
     excuse: Excuse | None = None
+    renewed: bool = False
+    losses: Losses | None = None
+    overdue: bool = False
     certainty: Certainty = Certainty.PROVEN
     citations: tuple[Citation, ...] = ()
 

@@ -16,7 +16,7 @@ from analyzer.model.events import (
     Wait,
 )
 from analyzer.model.ids import ActorId
-from analyzer.model.requests import Arrivals, Never, Units, all_of
+from analyzer.model.requests import Arrivals, Never, Units, all_of, any_of
 from analyzer.sources.kubernetes.actors import (
     Built,
     HoldsCache,
@@ -29,6 +29,7 @@ from analyzer.sources.kubernetes.actors import (
     overdue,
     owner_label,
 )
+from analyzer.sources.kubernetes.company import Company
 from analyzer.sources.kubernetes.gangs import COSCHEDULING_PERMIT_NS
 from analyzer.sources.kubernetes.lone_needs import LoneNeeds
 from analyzer.sources.kubernetes.mechanism import UNBURDENED, Burden
@@ -38,7 +39,7 @@ from analyzer.sources.kubernetes.rollouts import NO_PLAN, Plan
 from analyzer.sources.kubernetes.rooms import Class
 from analyzer.sources.kubernetes.store import Store
 from analyzer.sources.kubernetes.volumes import ClaimFacts
-from analyzer.sources.kubernetes.waits import Need, foremost
+from analyzer.sources.kubernetes.waits import UNTRIED, Need, foremost
 
 
 class Context(Struct, frozen=True):
@@ -196,9 +197,10 @@ def build_bound(context: Context, record: PodRecord, actor: ActorId) -> Built:
             gpus=record.shape.gpus,
             priority=record.priority,
             preemptible=True,
-            recreated=recreated,
+            recreated=recreated and not burden.renewed,
             certainty=certainty,
             lineage=lineage_of(store, record),
+            losses=burden.losses,
             owner=owner_label(store, record),
             # An old pod of a roll-out serves while it waits, and so may a pod whose wait is only inferred.
             working=record.key in plan.held or (certainty is Certainty.SUSPECTED and record.running),
@@ -227,7 +229,7 @@ def build_pending(context: Context, record: PodRecord, actor: ActorId) -> Built:
     wait: Wait | None = None
     remarks: tuple[Remarked, ...] = ()
     _, recheck_ns = overdue(store, record, now_ns)
-    classes: tuple[Class, ...] = ()
+    classes: tuple[Class | Company, ...] = ()
     citations = _citations(store, record)
     if kept is not None:
         timeout_ns = COSCHEDULING_PERMIT_NS if kept.timeout_ns is None else kept.timeout_ns
@@ -235,10 +237,12 @@ def build_pending(context: Context, record: PodRecord, actor: ActorId) -> Built:
         citations = cited((*citations, kept.citation))
     elif record.leaving is None:
         need = context.needs.of(record)
-        excuse = foremost((need.excuse, burden.excuse))
+        own = None if burden.overdue and need.excuse == UNTRIED else need.excuse
+        excuse = foremost((own, burden.excuse))
         if record.key in context.plans.get(record.key, NO_PLAN).paused:
             excuse = Excuse(ExcuseKind.GATED, "its roll-out is paused by a person")
         request = need.request if burden.needs is None else all_of((need.request, burden.needs))
+        request = request if burden.instead is None else any_of((request, burden.instead))
         wait = Wait(request=request, since_ns=need.since_ns, preempts=need.preempts, excuse=excuse, said=need.said)
         citations = cited((*citations, *burden.citations)) if burden.citations else citations
         remarks = remark_of(actor, excuse, now_ns, need)
@@ -254,8 +258,9 @@ def build_pending(context: Context, record: PodRecord, actor: ActorId) -> Built:
             gpus=record.shape.gpus if kept is not None else 0,
             priority=record.priority,
             preemptible=True,
-            recreated=recreated,
+            recreated=recreated and not burden.renewed,
             lineage=lineage_of(store, record),
+            losses=burden.losses,
             owner=owner_label(store, record),
             certainty=burden.certainty,
             citations=citations,
