@@ -7,12 +7,13 @@ from msgspec import Struct
 from analyzer.cli.naming import the_node, the_one
 from analyzer.codec.whatif import AskedRow
 from analyzer.errors import UsageError
-from analyzer.hypothesis import Change, Drain, Evict, Prioritise, Restate
+from analyzer.hypothesis import Change, Drain, Evict, Kept, Prioritise, Restate
 from analyzer.model.ids import kind_of, place_of
 from analyzer.run import Replay
 from analyzer.sources.document import open_documents
 from analyzer.sources.facts.source import SOURCE as FACTS
 from analyzer.sources.facts.submission import submitted_facts, submitted_nodes
+from analyzer.sources.kubernetes.draining import staying
 from analyzer.sources.kubernetes.source import SOURCE as KUBERNETES
 from analyzer.sources.kubernetes.submission import only_nodes, submitted_manifests
 from analyzer.sources.options import ReadOptions
@@ -54,9 +55,10 @@ def hypothesis_of(wishes: Wishes, done: Replay, options: ReadOptions) -> Hypothe
     asked = [AskedRow("submit", path) for path in wishes.submit]
     asked += [AskedRow("add-node", path) for path in wishes.add_node]
     changes: list[Change] = [Restate(events=one.events, submitted=one.actors, nodes=one.nodes) for one in submissions]
-    for wanted in dict.fromkeys(wishes.drain):
-        node = the_node(wanted, nodes)
-        changes.append(Drain(node))
+    drained = tuple(dict.fromkeys(the_node(wanted, nodes) for wanted in wishes.drain))
+    kept = _kept(done, drained, options)
+    for node in drained:
+        changes.append(Drain(node, kept.get(node, ())))
         asked.append(AskedRow("drain", node))
     for name in dict.fromkeys(the_one(wanted, system.actors) for wanted in wishes.evict):
         changes.append(Evict(name))
@@ -69,6 +71,18 @@ def hypothesis_of(wishes: Wishes, done: Replay, options: ReadOptions) -> Hypothe
         changes.append(Prioritise(name, priority))
         asked.append(AskedRow("priority", name, priority))
     return Hypothesis(tuple(changes), tuple(asked), tuple(note for one in submissions for note in one.notes))
+
+
+def _kept(done: Replay, nodes: Sequence[str], options: ReadOptions) -> dict[str, tuple[Kept, ...]]:
+    """By node, what disruption budgets keep on it."""
+    real = next((mine for source, mine in done.by_source if source is KUBERNETES), ())
+    if not nodes or not real:
+        return {}
+    found = staying(real, nodes, options, done.engine.view().now_ns)
+    return {
+        node: tuple(Kept(one.actor, f"pod {one.pod}", one.keeps, one.why, one.cure) for one in stays)
+        for node, stays in found.items()
+    }
 
 
 def _submissions(wishes: Wishes, done: Replay, options: ReadOptions) -> list[Submission]:

@@ -84,7 +84,7 @@ def whatif(
         raise click.UsageError("What if what? Give --evict, --submit, --drain, --add-node or --priority.")
     done = replayed(paths, at_ns, hold_s, year, tz_offset_s)
     asked = hypothesis_of(wishes, done, ReadOptions(year=year, tz_offset_s=tz_offset_s))
-    answer = what_if(done.engine, asked.changes, done.engine.view().limits)
+    answer = what_if(done.engine, asked.changes)
     rows = whatif_rows(answer, asked.asked, asked.notes)
     if form == "json":
         write(encode_whatif(rows))

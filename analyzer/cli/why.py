@@ -31,17 +31,19 @@ def why(
     tz_offset_s: int | None,
     color: str,
 ) -> None:
-    """Why ACTOR does not go on, and the smallest change that starts it.
+    """Why ACTOR does not go on, and the smallest change that starts it, proven as whatif would.
 
     ACTOR is a name such as gang/team-red/job-a, its end (job-a), or a pattern ('*/job-a'), as long as
     it means one actor only.
     """
     from analyzer import explain
     from analyzer.cli.naming import the_one
+    from analyzer.hypothesis import smallest_change
     from analyzer.sinks.why_text import why_text
 
     done = replayed(paths, at_ns, hold_s, year, tz_offset_s)
     view = done.engine.view()
-    answer = explain.why(view, the_one(actor, view.system.actors))
-    write(why_text(answer, text_format(color)))
+    name = the_one(actor, view.system.actors)
+    answer = explain.why(view, name)
+    write(why_text(answer, smallest_change(view, name), text_format(color)))
     finish(FINDINGS if answer.progress is explain.Progress.STUCK else NOTHING_FOUND)

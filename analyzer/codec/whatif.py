@@ -71,7 +71,7 @@ class WhatIf(Struct, frozen=True, kw_only=True):
     """The whole answer. `safe`: all who wait can be served in one order, and the finite ones end.
 
     `go_on` were stuck and are not any more; `get_stuck` the reverse. `not_asked` are loops over time that are open now:
-    a hypothesis about one moment says nothing about them.
+    a hypothesis about one moment says nothing about them. `unfinished`: drains that cannot end, one sentence each.
     """
 
     schema: Literal["knotwatch.whatif/v1"] = SCHEMA
@@ -84,6 +84,7 @@ class WhatIf(Struct, frozen=True, kw_only=True):
     get_stuck: tuple[str, ...]
     safety: SafetyRow
     not_asked: tuple[TurnRow, ...]
+    unfinished: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -100,6 +101,7 @@ def whatif_rows(answer: Answer, asked: Sequence[AskedRow], notes: Sequence[str] 
         get_stuck=answer.get_stuck,
         safety=SafetyRow(order=safety.order, stuck=safety.stuck, left_over=safety.left_over, exact=safety.exact),
         not_asked=tuple(_finding_row(Turn.REMAINS, finding) for finding in answer.loops),
+        unfinished=answer.unfinished,
         notes=tuple(dict.fromkeys((*notes, *answer.notes))),
     )
 

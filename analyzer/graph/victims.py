@@ -1,6 +1,6 @@
 """Whom to stop so that others go on: the same question, asked without one of them."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from itertools import combinations, islice
 
 from msgspec import Struct
@@ -47,6 +47,19 @@ class WhatIf:
                 if found:
                     break
         return tuple(sorted(found, key=lambda release: release.actor))
+
+    def starting(
+        self, actor: ActorId, candidates: Iterable[ActorId], *, among_stuck: Set[ActorId]
+    ) -> Iterator[tuple[ActorId, ...]]:
+        """Candidates (stuck or endless) whose eviction lets the actor go on: each alone, then in pairs, in their order.
+
+        At most `limits.victims_max` are tried, and as many pairs.
+        """
+        tried = list(islice(candidates, self._situation.limits.victims_max))
+        pairs = islice(combinations(tried, 2), self._situation.limits.victims_max)
+        for victims in (*((one,) for one in tried), *pairs):
+            if actor in self._situation.fixpoint.probe(victims, among_stuck):
+                yield victims
 
     def _cheapest(self, members: Iterable[ActorId]) -> list[ActorId]:
         """As many members as may be tried: least important first, then those with the fewest cards."""

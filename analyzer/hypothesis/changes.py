@@ -7,8 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from analyzer.graph.system import System
-from analyzer.hypothesis.moving import asking, candidates_with, moved, of_nodes_only, without_peers
-from analyzer.model.events import ActorGone, ActorObserved, Event, ResourceObserved
+from analyzer.hypothesis.moving import asking, candidates_with, moved, of_nodes_only, without, without_peers
+from analyzer.model.events import ActorGone, ActorObserved, Event, Holds, ResourceObserved
 from analyzer.model.ids import ActorId, ResourceId, place_of
 
 
@@ -30,10 +30,24 @@ class Restate(Struct, frozen=True, kw_only=True):
     nodes: tuple[str, ...] = ()
 
 
+class Kept(Struct, frozen=True):
+    """Part of an actor that does not leave: what it keeps, who says so, and what would let it go."""
+
+    actor: ActorId
+    part: str
+    keeps: Holds
+    why: str
+    cure: str
+
+
 class Drain(Struct, frozen=True):
-    """The node is emptied and takes nobody any more: who runs there needs the same again elsewhere."""
+    """The node is emptied and takes nobody any more: who runs there needs the same again elsewhere.
+
+    But those that are `kept` stay, and while they do the drain does not end.
+    """
 
     node: str
+    kept: tuple[Kept, ...] = ()
 
 
 class Prioritise(Struct, frozen=True):
@@ -56,6 +70,8 @@ class Draft:
         self.submitted: list[ActorId] = []
         self.evicted: list[ActorId] = []
         self.moved: list[ActorId] = []
+        self.staying: list[ActorId] = []
+        self.unfinished: list[str] = []
         self.notes: list[str] = []
 
     def change(self, changes: Iterable[Change]) -> None:
@@ -69,7 +85,7 @@ class Draft:
                 case Restate():
                     self._restate(change)
                 case Drain():
-                    self._drain(change.node)
+                    self._drain(change)
                 case Evict():
                     self._evict(change.actor)
                 case Prioritise():
@@ -141,18 +157,31 @@ class Draft:
                 if request is not actor.wait.request:
                     self.actors[other] = replace(actor, wait=replace(actor.wait, request=request))
 
-    def _drain(self, node: str) -> None:
+    def _drain(self, change: Drain) -> None:
+        node = change.node
+        staying: dict[ActorId, dict[ResourceId, int]] = {}
+        for one in change.kept:
+            if one.actor in self.actors:
+                kept = staying.setdefault(one.actor, {})
+                for resource, units in one.keeps:
+                    kept[resource] = kept.get(resource, 0) + units
+                self.unfinished.append(
+                    f"The drain of {node} cannot finish, {one.part} stays: {one.why}. {one.cure} would let it go."
+                )
+        self.staying += staying
         for resource in self.units:
             if place_of(resource) == node:
-                self.units[resource] = 0
+                self.units[resource] = sum(kept.get(resource, 0) for kept in staying.values())
         self.units = {resource: units for resource, units in self.units.items() if units}
         for name in sorted(self.actors):
             actor = self.actors[name]
-            lost = tuple((resource, units) for resource, units in actor.holds if place_of(resource) == node)
+            kept = staying.get(name, {})
+            there = ((resource, units) for resource, units in actor.holds if place_of(resource) == node)
+            lost = tuple((resource, left) for resource, units in there if (left := units - kept.get(resource, 0)) > 0)
             if not lost:
                 continue
             if of_nodes_only(actor):
-                self.actors[name] = replace(actor, holds=tuple(sorted(set(actor.holds) - set(lost))))
+                self.actors[name] = replace(actor, holds=without(actor.holds, lost))
                 continue
             self.actors[name] = moved(actor, lost, self.units, self._now_ns)
             self.moved.append(name)

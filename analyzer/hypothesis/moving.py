@@ -83,10 +83,15 @@ def moved(actor: ActorObserved, lost: Holds, units: Mapping[ResourceId, int], no
         wait = Wait(request=again, since_ns=now_ns, preempts=actor.priority > 0)
     else:
         wait = replace(wait, request=_together(again, wait.request))
-    gone = frozenset(resource for resource, _ in lost)
-    left = tuple(hold for hold in actor.holds if hold[0] not in gone)
+    left = without(actor.holds, lost)
     lost_cards = sum(count for resource, count in lost if words.is_gpu(kind_of(resource)))
     return replace(actor, holds=left, wait=wait, gpus=max(0, actor.gpus - lost_cards), working=bool(left))
+
+
+def without(holds: Holds, lost: Holds) -> Holds:
+    """What is left of the holds."""
+    gone = dict(lost)
+    return tuple((resource, left) for resource, units in holds if (left := units - gone.get(resource, 0)) > 0)
 
 
 def _together(again: Request, request: Request) -> Request:

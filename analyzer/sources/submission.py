@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from analyzer.errors import UnreadableError
-from analyzer.model.events import ActorGone, ActorObserved, ResourceObserved
+from analyzer.model.events import ActorGone, ActorObserved, Holds, ResourceObserved
 from analyzer.model.ids import ActorId
 
 
@@ -17,6 +17,16 @@ class Submission(Struct, frozen=True, kw_only=True):
     actors: tuple[ActorId, ...] = ()
     nodes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class Stay(Struct, frozen=True):
+    """A pod of the actor that stays on its node if that is drained, and keeps this; why, and what would let it go."""
+
+    actor: ActorId
+    pod: str
+    keeps: Holds
+    why: str
+    cure: str
 
 
 def refused(path: str, line: int, text: str) -> UnreadableError:

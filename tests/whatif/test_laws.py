@@ -32,7 +32,7 @@ def test_evicting_is_the_question_without_them() -> None:
         random = dice(number)
         names = sorted(event.actor for event in events if isinstance(event, ActorObserved))
         victims = frozenset(random.sample(names, random.randint(1, min(2, len(names)))))
-        answer = what_if(engine_of(events), [Evict(name) for name in victims], Limits())
+        answer = what_if(engine_of(events), [Evict(name) for name in victims])
         state = state_of(events)
         live = liveness(state, Limits(), without=victims).live
         assert set(answer.safety.stuck) == set(state.waiting) - victims - live, number
@@ -41,7 +41,7 @@ def test_evicting_is_the_question_without_them() -> None:
 def test_asking_for_nothing_changes_nothing() -> None:
     for number in range(200):
         events = world(number)
-        answer = what_if(engine_of(events), [], Limits())
+        answer = what_if(engine_of(events), [])
         assert (answer.go_on, answer.get_stuck, answer.outlooks) == ((), (), ()), number
         assert {one.turn.value for one in answer.findings} <= {"remains"}, number
 
@@ -54,7 +54,7 @@ def test_who_starts_now_finds_its_units_free() -> None:
         if not newcomers:
             continue
         newcomer = replace(newcomers[0], actor=NEWCOMER, holds=())
-        answer = what_if(engine_of(events), [Restate(events=(newcomer,), submitted=(NEWCOMER,))], Limits())
+        answer = what_if(engine_of(events), [Restate(events=(newcomer,), submitted=(NEWCOMER,))])
         [outlook] = answer.outlooks
         if outlook.fate is Fate.STARTS_NOW and outlook.units:
             started += 1
@@ -70,8 +70,8 @@ def test_draining_and_demoting_never_raise_anything_but_answers() -> None:
         engine = engine_of(world(number, preemption=True))
         names = sorted(engine.view().system.actors)
         changes: list[Change] = [Drain("n1"), Prioritise(names[0], number % 5)]
-        answer = what_if(engine, changes, Limits())
-        assert answer == what_if(engine, changes[::-1], Limits()), number
+        answer = what_if(engine, changes)
+        assert answer == what_if(engine, changes[::-1]), number
         assert not any(resource.endswith("/n1") for one in answer.outlooks for resource, _ in one.units), number
 
 

@@ -145,8 +145,8 @@ def test_draining_leaves_too_few_cards(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         (
-            manifest("DaemonSet", "apps/v1", templated("minReadySeconds: 0")),
-            "which pods a DaemonSet makes is not known",
+            manifest("Notebook", "kubeflow.org/v1", templated("x: 0")),
+            "which pods a Notebook makes is not known here: submit its pods or its jobs, or facts about them",
         ),
         (JOB.replace("new", "pretrain-red").replace("team-green", "team-red"), "is in the input already"),
         (JOB.replace("parallelism: 2", "parallelism: many"), "parallelism"),

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from analyzer import explain
 from analyzer.engine import Engine
-from analyzer.hypothesis import Evict, Turn, what_if
+from analyzer.hypothesis import Evict, Turn, smallest_change, what_if
 from analyzer.model.findings import Verdict
 from analyzer.model.ids import ActorId
-from analyzer.model.limits import Limits
 from analyzer.run import replay
 from tests.replay.truth import parts_of
 
@@ -49,7 +47,7 @@ def proposals(engine: Engine) -> list[tuple[str, frozenset[ActorId], frozenset[A
 def test_evicting_who_is_proposed_lets_go_on_who_is_promised(recording: Path, tmp_path: Path) -> None:
     engine = engine_of(recording, tmp_path)
     for finding, victims, then_run in proposals(engine):
-        answer = what_if(engine, [Evict(victim) for victim in sorted(victims)], Limits())
+        answer = what_if(engine, [Evict(victim) for victim in sorted(victims)])
         stuck = set(answer.safety.stuck)
         assert not then_run & stuck, (finding, victims)
         assert set(answer.go_on) >= then_run, (finding, victims)
@@ -63,16 +61,11 @@ def test_the_smallest_change_of_why_starts_the_actor(recording: Path, tmp_path: 
     engine = engine_of(recording, tmp_path)
     view = engine.view()
     for name in sorted(view.stuck)[:20]:
-        change = explain.why(view, name).change
-        if change.startswith("Evict "):
-            victims = [actor for actor in view.system.actors if actor in change.replace("(", " ").split()]
-            victims += [
-                actor
-                for actor in view.system.actors
-                if actor not in victims and any(word.strip(".,") == actor for word in change.split())
-            ]
-            assert victims, change
-            assert name in what_if(engine, [Evict(victim) for victim in victims], Limits()).go_on, change
+        change = smallest_change(view, name)
+        if change is not None:
+            answer = what_if(engine, change.changes)
+            assert name in answer.go_on, change.text
+            assert answer.safety == change.safety, change.text
 
 
 @pytest.mark.parametrize("recording", [*STORIES, *RECORDINGS], ids=lambda path: path.stem)
@@ -81,9 +74,9 @@ def test_nothing_is_changed_by_asking(recording: Path, tmp_path: Path) -> None:
     before = (engine.findings(), engine.waiting(), engine.remarks)
     actors = dict(engine.view().system.actors)
     everybody = [Evict(name) for name in sorted(actors)]
-    answer = what_if(engine, everybody, Limits())
+    answer = what_if(engine, everybody)
     assert answer.safety.safe
     assert [one.turn for one in answer.findings if one.turn is not Turn.RESOLVES] == []
     assert (engine.findings(), engine.waiting(), engine.remarks) == before
     assert engine.view().system.actors == actors
-    assert what_if(engine, everybody[::-1], Limits()) == answer
+    assert what_if(engine, everybody[::-1]) == answer

@@ -33,11 +33,7 @@ def awaited(store: Store, records: Sequence[PodRecord]) -> tuple[ActorId, ...]:
     found: set[ActorId] = set()
     for record in records:
         keys = store.kueue.of_pod(store.owners, record) if store.kueue.workloads and _held_back(record) else set()
-        waiting = {
-            store.kueue.actor(one)
-            for key in keys
-            if not (one := store.kueue.workloads[key]).reserved and one.active and not one.over
-        }
+        waiting = {store.kueue.actor(one) for key in keys if (one := store.kueue.workloads[key]).waits}
         if not waiting:
             return ()
         found |= waiting

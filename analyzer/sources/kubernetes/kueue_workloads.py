@@ -29,6 +29,7 @@ ROUND_MIN_NS = 2_000_000_000
 _BARRED = (
     re.compile(r"flavor (\S+) doesn't match node affinity"),
     re.compile(r"untolerated taint .*? in flavor (\S+?)(?:,|;|$)"),
+    re.compile(r"flavor (\S+) not found"),
 )
 
 
@@ -56,10 +57,19 @@ class Part(Struct, frozen=True):
     spec: PodSpec
 
 
+class Check(Struct, frozen=True):
+    """What an admission check says of the workload: Pending, Ready, Retry or Rejected, and why."""
+
+    name: str
+    state: str
+    message: str
+
+
 class WorkloadFacts(Struct, frozen=True, kw_only=True):
     """One Workload. `label`: what people call it, its owner's name. `queue`: its LocalQueue.
 
-    `given` is held of `cluster_queue` while `reserved`. `retry_ns`: the end of its back-off. `ready`: its pods are, or
+    `given` is held of `cluster_queue` while `reserved`; with quota it is `admitted` once all `checks` are Ready.
+    `retry_ns`: the end of its back-off, and `backing_off` until Kueue says that it is over. `ready`: its pods are, or
     have ended. `barred`: flavours that Kueue rules out for it.
     """
 
@@ -75,11 +85,15 @@ class WorkloadFacts(Struct, frozen=True, kw_only=True):
     over: bool
     active: bool
     reserved: bool
+    admitted: bool
+    checks: tuple[Check, ...]
     given: tuple[Granted, ...]
     asks: tuple[Ask, ...]
     parts: tuple[Part, ...]
     said: Stated
     evicted: Stated
+    evicted_ns: int
+    backing_off: bool
     ready: bool
     unready: bool
     retry_ns: int | None
@@ -87,6 +101,27 @@ class WorkloadFacts(Struct, frozen=True, kw_only=True):
     barred: frozenset[str]
     limit_s: int | None
     citation: Citation
+
+    @property
+    def rejected(self) -> str:
+        """Why an admission check has put an end to it, in Kueue's words; "" if none has.
+
+        Kueue then deactivates it, as a person may do, too.
+        """
+        if not self.active:
+            return self.evicted.message if self.evicted.reason == "DeactivatedDueToAdmissionCheck" else ""
+        found = next((check for check in self.checks if check.state == "Rejected"), None)
+        return "" if found is None else f"{found.name}: {found.message}"
+
+    @property
+    def waits(self) -> bool:
+        """Whether it wants quota and has none."""
+        return not (self.reserved or self.over) and (self.active or bool(self.rejected))
+
+    @property
+    def local_queue(self) -> str:
+        """Its LocalQueue as `namespace/name`."""
+        return f"{self.namespace}/{self.queue}"
 
     @property
     def unready_holder(self) -> bool:
@@ -168,6 +203,7 @@ def workload_of(thing: Custom, citation: Citation) -> WorkloadFacts:
     reservation, ready = said.get("QuotaReserved", UNSAID), said.get("PodsReady", UNSAID)
     finished = said.get("Finished", UNSAID)
     evicted = said.get("Evicted", UNSAID)
+    requeued = said.get("Requeued")
     return WorkloadFacts(
         key=f"{namespace}/{about.name}",
         namespace=namespace,
@@ -181,11 +217,18 @@ def workload_of(thing: Custom, citation: Citation) -> WorkloadFacts:
         over=finished.holds,
         active=at(thing.spec, "active") is not False,
         reserved=at(status, "admission") is not None,
+        admitted=said.get("Admitted", UNSAID).holds,
+        checks=tuple(
+            Check(text(one, "name"), text(one, "state"), text(one, "message"))
+            for one in parts(status, "admissionChecks")
+        ),
         given=_given(thing),
         asks=_asks(thing, pod_sets),
         parts=pod_sets,
         said=reservation,
         evicted=evicted if evicted.holds else UNSAID,
+        evicted_ns=evicted.since_ns,
+        backing_off=requeued is not None and not requeued.holds,
         ready=ready.holds,
         unready="PodsReady" in said and not ready.holds,
         retry_ns=parse_ns(text(status, "requeueState", "requeueAt")),

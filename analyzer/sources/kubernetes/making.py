@@ -1,20 +1,14 @@
-"""The pods that controllers would make of a manifest: what the API server and the controllers would add, in short."""
+"""Objects as the API server would store them, and the pods that built-in controllers would make, in short."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterator
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from analyzer.sources.kubernetes.decoding import kind_of_object
-from analyzer.sources.kubernetes.gangs import TRAINING_KINDS, gang_of, template_member, whole
+from analyzer.sources.kubernetes.gangs import gang_of, template_member
 from analyzer.sources.kubernetes.objects import (
     Condition,
-    CronJob,
     Custom,
-    DaemonSet,
-    Deployment,
     Job,
     KubeObject,
     Metadata,
@@ -36,12 +30,12 @@ _SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-cri
 PODS_MAX = 10_000
 """Pods made of one file; more would be a slip of the pen."""
 
-UNFOLDED = TRAINING_KINDS | {"JobSet"}
-"""Operators' jobs whose pods are made here."""
 
-_MAKERS = frozenset({"DaemonSet", "CronJob", "LeaderWorkerSet", "RayCluster", "RayJob", "SparkApplication", "TrainJob"})
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+"""The label by which an object is given to a queue of Kueue."""
 
-Read = TypeVar("Read", bound=Struct)
+RUNTIMES = ("TrainingRuntime", "ClusterTrainingRuntime")
+"""What a TrainJob is made from: of its namespace, of the whole cluster."""
 
 
 class CannotMakeError(Exception):
@@ -51,74 +45,53 @@ class CannotMakeError(Exception):
 class Maker:
     """Makes the objects that would be there once these manifests were applied. `notes`: what was taken for granted."""
 
-    def __init__(self, now: str, classes: Mapping[str, PriorityClass]) -> None:
-        self._now = now
-        self._classes = dict(classes)
+    def __init__(self, now: str) -> None:
+        self.now = now
+        self._classes: dict[str, PriorityClass] = {}
+        self._runtimes: dict[tuple[str, str, str], Custom] = {}
         self._left = PODS_MAX
         self.notes: list[str] = []
 
     def learn(self, found: KubeObject) -> None:
-        """Take note of a priority class that comes with the manifests."""
+        """Take note of what others refer to: priority classes, and the runtimes of TrainJobs."""
         if isinstance(found, PriorityClass):
             self._classes[found.metadata.name] = found
+        elif isinstance(found, Custom) and found.kind in RUNTIMES:
+            namespace = (found.metadata.namespace or "default") if found.kind == RUNTIMES[0] else ""
+            self._runtimes[found.kind, namespace, found.metadata.name] = found
 
-    def made_of(self, found: KubeObject) -> Iterator[KubeObject]:
-        """The object as the API server would store it, and all that its controllers would make. Pods come last."""
-        kind = kind_of_object(found)
-        if kind in _MAKERS or isinstance(found, DaemonSet | CronJob):
-            raise CannotMakeError(
-                f"which pods a {kind} makes is not known here: submit its pods or its jobs, or facts about them"
-            )
-        metadata = self._stored(found.metadata, kind)
-        match found:
-            case Pod():
-                yield self._pod(metadata, found.metadata.owner_references, found.spec)
-            case Job():
-                yield from self._job(metadata, found.spec)
-            case Deployment():
-                yield replace(found, metadata=metadata)
-                name, spec = f"{metadata.name}-whatif", found.spec
-                copies = ReplicaSet(metadata=self._owned(name, metadata, "Deployment", spec.template))
-                yield from self._replicas(
-                    replace(copies, spec=replace(copies.spec, replicas=spec.replicas, template=spec.template))
-                )
-            case ReplicaSet() | ReplicationController() | StatefulSet():
-                yield from self._replicas(replace(found, metadata=metadata))
-            case Custom() if kind == "JobSet":
-                yield replace(found, metadata=metadata)
-                yield from self._job_set(metadata, found.spec)
-            case Custom() if kind in TRAINING_KINDS:
-                yield replace(found, metadata=metadata)
-                yield from self._training_job(metadata, kind, found.spec)
-            case _:
-                yield replace(found, metadata=metadata)
+    def runtime(self, kind: str, namespace: str, name: str) -> Custom | None:
+        """The runtime that a TrainJob of this namespace names."""
+        return self._runtimes.get((kind, namespace if kind == RUNTIMES[0] else "", name))
 
-    def _stored(self, metadata: Metadata, kind: str) -> Metadata:
+    def stored(self, metadata: Metadata, kind: str) -> Metadata:
+        """Name, namespace and identity as they would be given."""
         namespace = metadata.namespace or ("" if kind in {"Node", "PriorityClass", "PersistentVolume"} else "default")
         name = metadata.name or (f"{metadata.generate_name}whatif" if metadata.generate_name else "")
         if not name:
             raise CannotMakeError(f"a {kind} without a name is in it")
         uid = f"whatif/{kind}/{namespace}/{name}"
-        return replace(metadata, name=name, namespace=namespace, uid=uid, creation_timestamp=self._now)
+        return replace(metadata, name=name, namespace=namespace, uid=uid, creation_timestamp=self.now)
 
-    def _owned(self, name: str, owner: Metadata, kind: str, template: PodTemplate, **labels: str) -> Metadata:
+    def owned(self, name: str, owner: Metadata, kind: str, template: PodTemplate, **labels: str) -> Metadata:
+        """What a controller of this kind gives to what it makes of the template."""
         reference = OwnerReference(kind=kind, name=owner.name, uid=owner.uid, controller=True)
         return Metadata(
             name=name,
             namespace=owner.namespace,
             uid=f"whatif/{kind}/{owner.namespace}/{owner.name}/{name}",
-            creation_timestamp=self._now,
+            creation_timestamp=self.now,
             labels={**template.metadata.labels, **labels},
             annotations=template.metadata.annotations,
             owner_references=(reference,),
         )
 
-    def _pod(self, metadata: Metadata, owners: tuple[OwnerReference, ...], spec: PodSpec) -> Pod:
+    def pod(self, metadata: Metadata, owners: tuple[OwnerReference, ...], spec: PodSpec) -> Pod:
         """A pod that has just been made. That the scheduler has no place for it yet is for the question to settle."""
         self._left -= 1
         if self._left < 0:
             raise CannotMakeError(f"more than {PODS_MAX:,} pods would come of it")
-        waiting = Condition(type="PodScheduled", status="False", reason="Unschedulable", last_transition_time=self._now)
+        waiting = Condition(type="PodScheduled", status="False", reason="Unschedulable", last_transition_time=self.now)
         status = PodStatus(phase="Running") if spec.node_name else PodStatus(phase="Pending", conditions=(waiting,))
         return Pod(metadata=replace(metadata, owner_references=owners), spec=self._with_priority(spec), status=status)
 
@@ -134,74 +107,43 @@ class Maker:
             found = defaults[0] if defaults else None
         if found is None:
             if name:
-                self._note(f"Priority class {name} is not in the input: its pods are taken to have priority 0.")
+                self.note(f"Priority class {name} is not in the input: its pods are taken to have priority 0.")
             return spec
         policy = spec.preemption_policy or found.preemption_policy
         return replace(spec, priority=found.value, preemption_policy=policy)
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Say once what is taken for granted."""
         if text not in self.notes:
             self.notes.append(text)
 
-    def _job(self, metadata: Metadata, spec: JobSpec, **labels: str) -> Iterator[KubeObject]:
-        if spec.suspend:
-            self._note(f"Job {metadata.name} is suspended: it is taken to be let go at once.")
+    def let_go(self, kind: str, metadata: Metadata, *, suspended: bool) -> None:
+        """Say that a suspended one is taken to run; Kueue lets go those that are in one of its queues."""
+        if suspended and QUEUE_LABEL not in metadata.labels:
+            self.note(f"{kind} {metadata.name} is suspended: it is taken to be let go at once.")
+
+    def template(
+        self, metadata: Metadata, kind: str, count: int, template: PodTemplate, stem: str, **labels: str
+    ) -> Iterator[Pod]:
+        """So many pods of a template, named by the stem and a number."""
+        for number in range(count):
+            made = self.owned(f"{stem}-{number}", metadata, kind, template, **labels)
+            yield self.pod(made, made.owner_references, template.spec)
+
+    def job(self, metadata: Metadata, spec: JobSpec, **labels: str) -> Iterator[KubeObject]:
+        """The Job, and the pods that it runs at one time."""
+        self.let_go("Job", metadata, suspended=spec.suspend)
         yield Job(metadata=metadata, spec=replace(spec, suspend=False))
         at_once = 1 if spec.parallelism is None else spec.parallelism
         count = at_once if spec.completions is None else min(at_once, spec.completions)
-        for number in range(count):
-            made = self._owned(f"{metadata.name}-{number}", metadata, "Job", spec.template, **labels)
-            yield self._pod(made, made.owner_references, spec.template.spec)
+        yield from self.template(metadata, "Job", count, spec.template, metadata.name, **labels)
 
-    def _replicas(self, found: ReplicaSet | ReplicationController | StatefulSet) -> Iterator[KubeObject]:
+    def replicas(self, found: ReplicaSet | ReplicationController | StatefulSet) -> Iterator[KubeObject]:
+        """The controller, and the pods that it makes before any of them is ready."""
         yield found
         metadata, spec, kind = found.metadata, found.spec, kind_of_object(found)
         count = 1 if spec.replicas is None else spec.replicas
         owner = owner_of(found, (0, 0))
         if owner.ordered and gang_of(template_member(owner)) is not None:
             count = min(count, 1)  # it makes the next pod only once this one is ready
-        for number in range(count):
-            made = self._owned(f"{metadata.name}-{number}", metadata, kind, spec.template)
-            yield self._pod(made, made.owner_references, spec.template.spec)
-
-    def _job_set(self, metadata: Metadata, spec: Mapping[str, Any]) -> Iterator[KubeObject]:
-        for part in _entries(spec.get("replicatedJobs")):
-            template = part.get("template") or {}
-            job = _typed(template.get("spec") or {}, JobSpec, "replicatedJobs")
-            replicas = whole(part.get("replicas"))
-            for number in range(1 if replicas is None else replicas):
-                name = f"{metadata.name}-{part.get('name', 'job')}-{number}"
-                owned = self._owned(name, metadata, "JobSet", job.template)
-                yield from self._job(owned, job, **{"jobset.sigs.k8s.io/jobset-name": metadata.name})
-
-    def _training_job(self, metadata: Metadata, kind: str, spec: Mapping[str, Any]) -> Iterator[KubeObject]:
-        roles = [
-            (str(role), part)
-            for field in sorted(spec)
-            if field.endswith("ReplicaSpecs") and isinstance(spec[field], Mapping)
-            for role, part in sorted(spec[field].items())
-            if isinstance(part, Mapping)
-        ]
-        if not roles:
-            raise CannotMakeError(f"{kind} {metadata.name} names no replicas that are known here")
-        for role, part in roles:
-            template = _typed(part.get("template") or {}, PodTemplate, role)
-            replicas = whole(part.get("replicas"))
-            for number in range(1 if replicas is None else replicas):
-                marks = {"training.kubeflow.org/job-name": metadata.name}
-                name = f"{metadata.name}-{role.lower()}-{number}"
-                made = self._owned(name, metadata, kind, template, **marks)
-                yield self._pod(made, made.owner_references, template.spec)
-
-
-def _entries(value: object) -> Iterator[Mapping[str, Any]]:
-    for part in value if isinstance(value, list | tuple) else ():
-        if isinstance(part, Mapping):
-            yield part
-
-
-def _typed(value: object, kind: type[Read], where: str) -> Read:
-    try:
-        return msgspec.convert(value, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise CannotMakeError(f"{where}: {error}") from None
+        yield from self.template(metadata, kind, count, spec.template, metadata.name)

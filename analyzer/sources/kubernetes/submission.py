@@ -12,9 +12,12 @@ from analyzer.model.events import ActorGone, ActorObserved, ResourceObserved
 from analyzer.sources.kubernetes.cluster import Cluster
 from analyzer.sources.kubernetes.decoding import kind_of_object
 from analyzer.sources.kubernetes.incident import Incident
+from analyzer.sources.kubernetes.kueue_submission import queued
 from analyzer.sources.kubernetes.making import CannotMakeError, Maker
-from analyzer.sources.kubernetes.objects import KubeObject, Node, Pod, PriorityClass
+from analyzer.sources.kubernetes.objects import Custom, KubeObject, Node, Pod
 from analyzer.sources.kubernetes.observations import Seen
+from analyzer.sources.kubernetes.told_again import told_again
+from analyzer.sources.kubernetes.unfolding import unfolded
 from analyzer.sources.options import ReadOptions
 from analyzer.sources.recording import Document
 from analyzer.sources.submission import Submission, refused
@@ -29,27 +32,39 @@ def submitted_manifests(
     one whose objects are there already.
     """
     cluster = Cluster()
-    classes = _recorded(cluster, real, options, now_ns)
-    maker = Maker(format_time(now_ns), classes)
+    maker = Maker(format_time(now_ns))
+
+    def note(thing: KubeObject, *, gone: bool) -> None:
+        if not gone:
+            maker.learn(thing)
+
+    told_again(cluster, real, options, now_ns, note)
     wanted = [(document, found) for document in manifests for found in _objects(document, options)]
     for _, found in wanted:
         maker.learn(found)
     before = set(cluster.store.pods)
     pods: list[str] = []
+    workloads: list[str] = []
     for document, found in wanted:
         try:
-            for made in maker.made_of(found):
+            all_made = list(unfolded(maker, found, cluster.store.candidates))
+            for made in queued(maker, cluster.store.kueue, all_made):
                 _refuse_twice(cluster, document, made)
                 cluster.apply(Seen(now_ns, made, gone=False, citation=(document.index, 0)))
+                if isinstance(made, Custom) and made.kind == "Workload":
+                    workloads.append(f"{made.metadata.namespace}/{made.metadata.name}")
                 if isinstance(made, Pod):
                     pods.append(f"{made.metadata.namespace}/{made.metadata.name}")
         except CannotMakeError as error:
             raise refused(document.path, 0, f"{error}.") from None
     events = cluster.restate(now_ns)
     kept = tuple(event for event in events if isinstance(event, ActorObserved | ActorGone | ResourceObserved))
-    order = {f"pod/{key}": place for place, key in enumerate(pods)}
+    kueue = cluster.store.kueue
+    waiting = [kueue.actor(kueue.workloads[key]) for key in workloads if key in kueue.workloads]
+    order: dict[str, int] = {name: place for place, name in enumerate(waiting)}
+    order |= {f"pod/{key}": len(waiting) + place for place, key in enumerate(pods)}
     order |= {
-        f"gang/{gang.key}": place
+        f"gang/{gang.key}": len(waiting) + place
         for place, key in enumerate(pods)
         if key not in before and (gang := cluster.store.gangs.get(key)) is not None
     }
@@ -57,27 +72,6 @@ def submitted_manifests(
     return Submission(
         events=kept, actors=tuple(sorted(named, key=lambda name: (order[name], name))), notes=tuple(maker.notes)
     )
-
-
-def _recorded(
-    cluster: Cluster, real: Sequence[Document], options: ReadOptions, now_ns: int
-) -> dict[str, PriorityClass]:
-    """Tell the recording to the cluster; returns the priority classes in it, by name."""
-    classes: dict[str, PriorityClass] = {}
-    incident = Incident(real, options)
-    for listed in incident.ahead():
-        cluster.take(listed)
-    incident.finish()
-    for at_ns, observations in incident.moments():
-        if at_ns > now_ns:
-            break
-        for observation in observations:
-            cluster.apply(observation)
-            if isinstance(observation, Seen) and isinstance(observation.object, PriorityClass):
-                classes[observation.object.metadata.name] = observation.object
-        cluster.restate(at_ns)
-    cluster.restate(now_ns)
-    return classes
 
 
 def _objects(document: Document, options: ReadOptions) -> Iterator[KubeObject]:

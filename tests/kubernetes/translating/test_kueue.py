@@ -215,7 +215,26 @@ STATES: tuple[dict[str, Any], ...] = (
     {"given": "r", "conditions": (*ADMITTED, said("PodsReady", "True", "Started")), "gpus": 24},
     {"given": "q", "conditions": (*ADMITTED, said("Finished", "True"))},
     {"conditions": EVICTED, "status": TOLD},
+    {"conditions": (), "priority": 5},
+    {"conditions": (said("QuotaReserved", "False", "Inadmissible", "LocalQueue main doesn't exist"),)},
+    {
+        "given": "q",
+        "conditions": (said("QuotaReserved", "True"),),
+        "status": {"admissionChecks": [{"name": "c", "state": "Pending"}]},
+        "priority": 3,
+    },
 )
+
+
+NEWER = "LowerOrNewerEqualPriority"
+
+
+def heard(reason: str, count: int = 1, at_s: int = 5) -> KubeObject:
+    about = {"kind": "Workload", "namespace": "team", "name": "job-a-1", "apiVersion": API}
+    name = meta(f"job-a-1.{reason}.{at_s}")
+    event = {"apiVersion": "v1", "metadata": name, "involvedObject": about, "reason": reason}
+    times = {"firstTimestamp": time(0), "lastTimestamp": time(at_s), "count": count, "type": "Normal"}
+    return read("Event", {**event, **times, "message": "as Kueue says it"})
 
 
 @st.composite
@@ -230,7 +249,12 @@ def news(draw: st.DrawFn) -> Observation:
                 workload("pod-p-1", of="Pod/p", uid="w3", **draw(st.sampled_from(STATES))),
                 queue("q", cohortName=draw(st.sampled_from(("", "all"))),
                       stopPolicy=draw(st.sampled_from(("None", "Hold"))),
-                      preemption={"reclaimWithinCohort": draw(st.sampled_from(("Never", "Any")))}),
+                      queueingStrategy=draw(st.sampled_from(("StrictFIFO", "BestEffortFIFO"))),
+                      preemption={"reclaimWithinCohort": draw(st.sampled_from(("Never", "Any", "LowerPriority"))),
+                                  "withinClusterQueue": draw(st.sampled_from(("Never", NEWER)))}),
+                read("Cohort", {"apiVersion": API, "metadata": {"name": "all"},
+                                "spec": {"parentName": draw(st.sampled_from(("", "top", "all")))}}),
+                heard(draw(st.sampled_from(("Pending", "EvictedDueToPodsReadyTimeout", "Admitted")))),
                 queue("r", cohortName="all", gpus=draw(st.sampled_from(("8", "16")))),
                 local(draw(st.sampled_from(("q", "r", "nowhere")))),
                 pod("a-0", owner="Job/a", on=on, says="" if on else NO_ROOM),
@@ -243,7 +267,7 @@ def news(draw: st.DrawFn) -> Observation:
 
 
 @given(parts=st.lists(st.lists(news(), max_size=6), min_size=1, max_size=6), step_s=st.sampled_from((1, 61, 301)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=600, deadline=None)
 def test_piecewise_and_at_once_say_the_same(parts: list[list[Observation]], step_s: int) -> None:
     at_once = [[one for part in parts for one in part]]
     assert known_in_the_end(parts, step_s) == known_in_the_end(at_once, step_s)

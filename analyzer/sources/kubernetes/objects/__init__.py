@@ -6,6 +6,7 @@ in any other place is read as absent (`analyzer/sources/kubernetes/decoding.py`)
 `times.parse_ns` reads them where they are needed.
 """
 
+from analyzer.sources.kubernetes.objects.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from analyzer.sources.kubernetes.objects.cluster import (
     Lease,
     Namespace,
@@ -24,6 +25,7 @@ from analyzer.sources.kubernetes.objects.metadata import (
     Quantity,
     Requirement,
 )
+from analyzer.sources.kubernetes.objects.network import EndpointSlice, Service
 from analyzer.sources.kubernetes.objects.pod import Container, ContainerStatus, Pod, PodSpec, PodTemplate, Toleration
 from analyzer.sources.kubernetes.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from analyzer.sources.kubernetes.objects.workload import (
@@ -55,6 +57,10 @@ BuiltIn = (
     | PodDisruptionBudget
     | Namespace
     | Lease
+    | Service
+    | EndpointSlice
+    | ValidatingWebhookConfiguration
+    | MutatingWebhookConfiguration
 )
 KubeObject = BuiltIn | Custom | Other
 
@@ -67,12 +73,14 @@ __all__ = [
     "Custom",
     "DaemonSet",
     "Deployment",
+    "EndpointSlice",
     "Event",
     "Job",
     "KubeObject",
     "LabelSelector",
     "Lease",
     "Metadata",
+    "MutatingWebhookConfiguration",
     "Namespace",
     "Node",
     "Other",
@@ -89,7 +97,9 @@ __all__ = [
     "ReplicationController",
     "Requirement",
     "ResourceQuota",
+    "Service",
     "StatefulSet",
     "StorageClass",
     "Toleration",
+    "ValidatingWebhookConfiguration",
 ]

@@ -41,11 +41,19 @@ class Node(Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind", 
     status: NodeStatus = NodeStatus()
 
 
+class NamespaceStatus(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How far the deletion of a namespace is, and what keeps it."""
+
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
 class Namespace(Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="Namespace"):
     """A namespace; its labels are what selectors look at."""
 
     api_version: str = "v1"
     metadata: Metadata = Metadata()
+    status: NamespaceStatus = NamespaceStatus()
 
 
 class ScopeSelector(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -102,6 +110,7 @@ class DisruptionBudgetSpec(Struct, frozen=True, kw_only=True, rename="camel"):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     selector: LabelSelector | None = None
+    unhealthy_pod_eviction_policy: str = ""
 
 
 class DisruptionBudgetStatus(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -81,12 +81,17 @@ class NodeAffinity(Struct, frozen=True, kw_only=True):
 
 
 class PodAffinityTerm(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Pods to be near to, or apart from, within one value of the topology key."""
+    """Pods to be near to, or apart from, within one value of the topology key.
+
+    `match_label_keys` and `mismatch_label_keys` narrow the selector down by the pod's own labels.
+    """
 
     topology_key: str = ""
     label_selector: LabelSelector | None = None
     namespaces: tuple[str, ...] = ()
     namespace_selector: LabelSelector | None = None
+    match_label_keys: tuple[str, ...] = ()
+    mismatch_label_keys: tuple[str, ...] = ()
 
 
 class PodAffinity(Struct, frozen=True, kw_only=True):
@@ -114,13 +119,16 @@ class Toleration(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
 
 
 class TopologySpread(Struct, frozen=True, kw_only=True, rename="camel"):
-    """How unevenly pods may lie over the values of a node label."""
+    """How unevenly pods may lie over the values of a node label. Absent policies: `Honor` affinity, `Ignore` taints."""
 
     max_skew: int = 1
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
     min_domains: int | None = None
+    node_affinity_policy: str = ""
+    node_taints_policy: str = ""
+    match_label_keys: tuple[str, ...] = ()
 
 
 class ClaimVolume(Struct, frozen=True, kw_only=True, rename="camel", gc=False):

@@ -39,13 +39,21 @@ class VolumeNodeAffinity(Struct, frozen=True, kw_only=True):
     required: NodeSelector | None = None
 
 
+class CsiSource(Struct, frozen=True, kw_only=True, rename="camel", gc=False):
+    """Which driver attaches the volume, and its name there."""
+
+    driver: str = ""
+    volume_handle: str = ""
+
+
 class VolumeSpec(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Which claim has the volume, and from where it can be reached."""
+    """Which claim has the volume, from where it can be reached, and by which driver."""
 
     access_modes: tuple[str, ...] = ()
     claim_ref: LocalReference | None = None
     node_affinity: VolumeNodeAffinity | None = None
     storage_class_name: str = ""
+    csi: CsiSource | None = None
 
 
 class VolumeStatus(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -63,10 +71,24 @@ class PersistentVolume(Struct, frozen=True, kw_only=True, rename="camel", tag_fi
     status: VolumeStatus = VolumeStatus()
 
 
+class TopologyRequirement(Struct, frozen=True, kw_only=True, gc=False):
+    """Values of a node label where volumes may be made."""
+
+    key: str = ""
+    values: tuple[str, ...] = ()
+
+
+class TopologyTerm(Struct, frozen=True, kw_only=True, rename="camel"):
+    """All requirements must hold of a node."""
+
+    match_label_expressions: tuple[TopologyRequirement, ...] = ()
+
+
 class StorageClass(Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="StorageClass"):
-    """How volumes are made, and whether only once a pod is placed."""
+    """How volumes are made, whether only once a pod is placed, and where (one term must hold; none: anywhere)."""
 
     api_version: str = "storage.k8s.io/v1"
     metadata: Metadata = Metadata()
     provisioner: str = ""
     volume_binding_mode: str = "Immediate"
+    allowed_topologies: tuple[TopologyTerm, ...] = ()
