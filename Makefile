@@ -60,6 +60,10 @@ docs: $(VENV)/.development  ## write the generated documents anew: rules, comman
 scenarios: $(VENV)/.development  ## run the scenarios; UPDATE=1 rewrites what they expect (then read the difference)
 	$(if $(UPDATE),KNOTWATCH_UPDATE=1) $(BIN)/python -m pytest tests/scenarios
 
+.PHONY: fuzz
+fuzz: $(VENV)/.development  ## damage 100,000 files at random and read them; SEED=2 begins elsewhere, CASES=1000 is shorter
+	KNOTWATCH_FUZZ=$(or $(CASES),100000) KNOTWATCH_FUZZ_SEED=$(or $(SEED),1) $(BIN)/python -m pytest tests/replay/test_fuzz.py
+
 .PHONY: bench
 bench: $(VENV)/.development  ## measure speed (as ratios) and memory; prints the table of benchmarks/README.md
 	$(BIN)/python -m benchmarks

@@ -16,7 +16,8 @@ from msgspec import Struct
 from benchmarks import truth
 from benchmarks.dump import Form
 from benchmarks.dumps import dump_of
-from benchmarks.rows import Figure, Row, Scale, duration, pods_text
+from benchmarks.plan import Plan
+from benchmarks.rows import Figure, Row, Scale, peak_figure, pods_text
 
 BAR_MB = 600.0
 ROOT = Path(__file__).parents[1]
@@ -64,21 +65,24 @@ def replayed(folder: Path) -> tuple[Report, Peak]:
             raise truth.WrongAnswerError(f"the replay of {folder} printed no report: {said}") from error
 
 
+def check(plan: Plan, report: Report) -> None:
+    """Raises WrongAnswerError unless the report says what was planted."""
+    answer = [
+        truth.Found(one.verdict, one.members or (one.root or "",), len(one.blocked_behind)) for one in report.findings
+    ]
+    truth.check(plan, answer, len(report.waiting))
+
+
 def measure(scale: Scale) -> Sequence[Figure]:
     """The largest size in both layouts."""
     figures = []
     for form, words in ((Form.PRETTY, "as kubectl prints"), (Form.COMPACT, "compact")):
         plan, folder = dump_of(scale, scale.largest, form)
         report, peak = replayed(folder)
-        answer = [
-            truth.Found(one.verdict, one.members or (one.root or "",), len(one.blocked_behind))
-            for one in report.findings
-        ]
-        truth.check(plan, answer, len(report.waiting))
+        check(plan, report)
         size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
         words = f"{pods_text(plan.pods)}, {words} ({size:,.0f} MB of files)"
-        megabytes, took = peak.peak_bytes / 1e6, duration(peak.processor_s)
-        figures.append(Figure(case=words, value=megabytes, unit="MB", bar=BAR_MB, subject=took))
+        figures.append(peak_figure(words, peak.peak_bytes, peak.processor_s, BAR_MB))
     return figures
 
 

@@ -8,11 +8,16 @@ from benchmarks.ratio import Ratio
 
 
 class Scale(Struct, frozen=True, kw_only=True):
-    """How large and how often: pods of the clusters (ascending), runs of each figure, where dumps are kept."""
+    """How large and how often: pods of the clusters (ascending), runs of each figure, where dumps are kept.
+
+    `lines` of each log, `megabytes` of the one large file of pods.
+    """
 
     sizes: tuple[int, ...] = (1_000, 10_000, 100_000)
     runs: int = 5
     seed: int = 1
+    lines: int = 10_000_000
+    megabytes: int = 1_000
     folder: str
 
     @property
@@ -67,6 +72,11 @@ def figure(case: str, ratio: Ratio, bar: float | None, *, per: int = 1) -> Figur
         subject=duration(ratio.subject_s / per),
         yardstick=duration(ratio.yardstick_s / per),
     )
+
+
+def peak_figure(case: str, peak_bytes: int, processor_s: float, bar: float | None = None) -> Figure:
+    """The figure of a largest resident set; without a bar it is only stated."""
+    return Figure(case=case, value=peak_bytes / 1e6, unit="MB", bar=bar, subject=duration(processor_s))
 
 
 def duration(seconds: float) -> str:

@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
@@ -90,6 +90,10 @@ class _Complaints:
         else:
             self._more += 1
 
+    def add_all(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.add(text)
+
     @property
     def all(self) -> tuple[str, ...]:
         return (*self._texts, f"and {self._more} more like these") if self._more else tuple(self._texts)
@@ -107,6 +111,7 @@ class _Opener:
         """Add what is in `content`, which may be an archive or a plain file; `depth` more may lie inside each other."""
         complaints = _Complaints()
         kinds: list[str] = []
+        problems: list[str] = []
         while (packing := packing_of(content)) is not None and len(kinds) < depth:
             kinds.append(packing)
             try:
@@ -114,13 +119,14 @@ class _Opener:
             except _RefusedError as refused:
                 self._unpacked.archives.append(Archive(name, f"{packing} file", (str(refused),)))
                 return
-            if problem:
-                complaints.add(problem)
+            problems += [problem] if problem else []
         depth -= len(kinds)
         within = " in ".join(["", *reversed(kinds)])
         if depth > 0 and (_is_tar(content) or _is_zip(content)):
             is_tar = _is_tar(content)
             members = self._tar_members(content, complaints) if is_tar else self._zip_members(content, complaints)
+            if not complaints.all:  # else what is wrong inside says the same more precisely
+                complaints.add_all(problems)
             at = len(self._unpacked.archives)
             for member, inside in members.items():
                 self.open(f"{name}/{member}", inside, depth - 1)
@@ -128,6 +134,7 @@ class _Opener:
                 at, Archive(name, f"{'tar' if is_tar else 'zip'} archive{within}", complaints.all)
             )
             return
+        complaints.add_all(problems)
         if is_archive(content):
             complaints.add("holds too many archives inside one another: unpack it first")
         else:

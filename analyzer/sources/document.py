@@ -12,12 +12,13 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from analyzer.errors import UsageError
 from analyzer.sources.archive import is_archive, unpack
+from analyzer.sources.mapped import line_ends
 from analyzer.sources.recording import Complaint, Document, FileNote, Source
 
 STANDARD_INPUT = "-"
@@ -51,10 +52,11 @@ class Sorted(Struct, frozen=True):
     unknown: tuple[FileNote, ...]
 
 
-def open_documents(paths: Sequence[str]) -> Opened:
+def open_documents(paths: Sequence[str], tell: Callable[[str], None] | None = None) -> Opened:
     """Every file under the paths, sorted by the name shown; `-` is standard input.
 
     A path that does not exist raises UsageError: somebody meant it. A file that cannot be read becomes a note.
+    `tell` hears of what may take long: which archive is being unpacked.
     """
     found: dict[str, tuple[str, str]] = {}
     for path in paths:
@@ -64,7 +66,7 @@ def open_documents(paths: Sequence[str]) -> Opened:
             best = min((shown, full), found.get(identity, (shown, full)), key=lambda name: (-len(name[0]), name))
             found[identity] = best
     ordered = sorted(found.values())
-    return _opened(_entries(_distinct(ordered), [full for _, full in ordered]))
+    return _opened(_entries(_distinct(ordered), [full for _, full in ordered], tell or _silent))
 
 
 def sort_out(documents: Iterable[Document], sources: Sequence[Source]) -> Sorted:
@@ -86,7 +88,7 @@ def line_at(content: bytes | memoryview, offset: int) -> int:
     """The line, from 1, in which the byte at `offset` stands. Looks at all bytes before it, in pieces."""
     line = 1
     for start in range(0, offset, _MAPPED_FROM_BYTES):
-        line += bytes(content[start : min(start + _MAPPED_FROM_BYTES, offset)]).count(b"\n")
+        line += line_ends(bytes(content[start : min(start + _MAPPED_FROM_BYTES, offset)]))
     return line
 
 
@@ -152,13 +154,18 @@ class _Entry(Struct, frozen=True):
     complaints: tuple[str, ...] = ()
 
 
-def _entries(names: Sequence[str], fulls: Sequence[str]) -> Iterator[_Entry]:
+def _silent(_stage: str) -> None:
+    return
+
+
+def _entries(names: Sequence[str], fulls: Sequence[str], tell: Callable[[str], None]) -> Iterator[_Entry]:
     """All inputs in order, each archive before what it holds."""
     for name, full in zip(names, fulls, strict=True):
         content = _content_of(full)
         if isinstance(content, str) or not is_archive(content):
             yield _Entry(name, content)
             continue
+        tell(f"unpacking {name}")
         unpacked = unpack(name, content)
         inside = [_Entry(one.name, "", one.kind, one.complaints) for one in unpacked.archives]
         inside += [_Entry(inner, packed) for inner, packed in unpacked.files]

@@ -9,9 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from analyzer.model.events import Event
 from analyzer.sources.options import ReadOptions
+
+_SENTENCE_MAX_LETTERS = 300
+"""Of a complaint: what it quotes from the input may be a word of a megabyte."""
 
 
 class Document(Struct, frozen=True):
@@ -23,10 +27,23 @@ class Document(Struct, frozen=True):
 
 
 class Complaint(Struct, frozen=True):
-    """One sentence about a place in a document that could not be understood. `line` 0: the document as a whole."""
+    """One sentence about a place in a document that could not be understood. `line` 0: the document as a whole.
+
+    Whatever the text quotes, it is one printable line of bounded length.
+    """
 
     line: int
     text: str
+
+    def __post_init__(self) -> None:
+        text = self.text
+        if text.isprintable() and len(text) <= _SENTENCE_MAX_LETTERS:
+            return
+        if len(text) > _SENTENCE_MAX_LETTERS:
+            half = _SENTENCE_MAX_LETTERS // 2
+            text = f"{text[:half]} ... {text[-half:]}"
+        text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
+        force_setattr(self, "text", text)
 
 
 class FileNote(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ def _finding(**changes: Any) -> dict[str, Any]:
         "root": None,
         "idle_gpus": 8,
         "actions": [{"actor": "gang/b/y", "then_runs": ["gang/a/x"]}],
+        "summary": "They wait\nfor each other.",
     }
     return {**finding, **changes}
 
@@ -36,6 +37,7 @@ def _report(*findings: dict[str, Any]) -> dict[str, Any]:
         "quiet\nmay DEADLOCK",
         "DEADLOCK {*}\nwaits pod/d/w for pod/e/*, pod/f/u\nwaits pod/d/*\nnever names pod/d/w",
         "DEADLOCK {*}\nevict gang/b/y then gang/a/x\nremark disagreement pod/d/*\nidle 8",
+        "DEADLOCK {*}\nsays wait for each other",
     ],
 )
 def test_it_accepts_the_truth(truth: str) -> None:
@@ -62,6 +64,7 @@ def test_it_accepts_the_truth(truth: str) -> None:
         "DEADLOCK {*}\nevict gang/a/x then gang/b/y",
         "DEADLOCK {*}\nremark blind_spot *",
         "DEADLOCK {*}\nidle 9",
+        "DEADLOCK {*}\nsays something else",
     ],
 )
 def test_it_objects_to_all_else(truth: str) -> None:

@@ -14,6 +14,7 @@ One statement a line; names are shell globs (`*/team-red/old*`); `#` begins a co
     never names A                             A stands in no finding
     evict A then B                            a finding offers to evict A, after which B runs
     remark disagreement A                     a remark of this kind about this subject
+    says no node has a label pool             the summary of a finding has these words
     idle 32                                   the open findings say that so many GPUs idle with them, all together
 
 Every finding of the report must be claimed by one line, and every line must find its own.
@@ -53,6 +54,7 @@ class Truth(Struct, frozen=True):
     evictions: tuple[tuple[str, str], ...]
     remarks: tuple[tuple[str, str], ...]
     idle_gpus: int | None = None
+    said: tuple[str, ...] = ()
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -82,7 +84,7 @@ def _claim(line: str) -> Claim | None:
 
 def parse_truth(text: str) -> Truth:
     """Read the statements; a line that is none of them raises ValueError, so that a typing error proves nothing."""
-    claims, further, waits, never, evictions, remarks = [], [], [], [], [], []
+    claims, further, waits, never, evictions, remarks, said = [], [], [], [], [], [], []
     quiet, idle_gpus = False, None
     for raw in text.splitlines():
         line = raw.partition("#")[0].strip()
@@ -102,6 +104,8 @@ def parse_truth(text: str) -> Truth:
             evictions.append((words[1], words[3]))
         elif words[0] == "idle" and len(words) == 2:
             idle_gpus = int(words[1])
+        elif words[0] == "says" and len(words) > 1:
+            said.append(line.removeprefix("says ").strip())
         elif words[0] == "remark" and len(words) == 3:
             remarks.append((words[1], words[2]))
         elif (claim := _claim(line)) is not None:
@@ -110,7 +114,8 @@ def parse_truth(text: str) -> Truth:
             raise ValueError(f"not a statement of truth: {line!r}")
     if quiet == any(claim.state == "open" for claim in claims):
         raise ValueError("say either `quiet` or which findings are open")
-    return Truth(tuple(claims), tuple(further), tuple(waits), tuple(never), tuple(evictions), tuple(remarks), idle_gpus)
+    remarked, told = tuple(remarks), tuple(said)
+    return Truth(tuple(claims), tuple(further), tuple(waits), tuple(never), tuple(evictions), remarked, idle_gpus, told)
 
 
 def stuck_of(finding: Report) -> set[str]:
@@ -171,6 +176,8 @@ def compare(truth: Truth, report: Report) -> list[str]:
             problems.append(f"{who} is not among the waiting: {[row['actor'] for row in report['waiting']]}")
         elif whom and not any(fnmatchcase(first, pattern) for first in firsts for pattern in whom):
             problems.append(f"{who} waits for {firsts}, not for {whom}")
+    told = [" ".join(f["summary"].split()) for f in report["findings"]]
+    problems += [f"none says {text!r}; there is {told}" for text in truth.said if not any(text in one for one in told)]
     offers = [(a["actor"], run) for f in opened for a in f["actions"] for run in a["then_runs"]]
     for victim, runs in truth.evictions:
         if not any(fnmatchcase(v, victim) and fnmatchcase(r, runs) for v, r in offers):

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw, Struct
 
-from analyzer.sources.document import line_at
 from analyzer.sources.kubernetes.decoding import BUILT_IN, REFUSED, BrokenObjectError, Buffer, decode_object, struct_for
 from analyzer.sources.kubernetes.json_records import json_records
 from analyzer.sources.kubernetes.moments import was_removed
@@ -24,6 +23,11 @@ AUDIT = "kubernetes audit log"
 _WRITES = frozenset(("create", "update", "patch", "delete"))
 _READS = frozenset(("get",))
 _REFUSED = 400
+_TOO_MANY = 429
+EVICTION_REFUSED = "EvictionRefused"
+"""The reason of the event that stands here for an eviction which a disruption budget did not allow."""
+_REFUSALS = ("exceeded quota", "failed calling webhook")
+"""Words of the server when it is not the pod's own fault that it is not made."""
 _REFUSED_POD = re.compile(r'pods "([^"]+)"')
 _LINE = re.compile(rb"[^\n]+")
 
@@ -38,9 +42,18 @@ class _Reference(Struct, rename="camel"):
     api_version: str = ""
 
 
+class _Cause(Struct):
+    message: str = ""
+
+
+class _Details(Struct):
+    causes: tuple[_Cause, ...] = ()
+
+
 class _Answer(Struct):
     code: int = 0
     message: str = ""
+    details: _Details | None = None
 
 
 class _Entry(Struct, rename="camel"):
@@ -92,10 +105,10 @@ def read_audit(document: int, content: Buffer) -> Reading:
             _read_entry(reading, _ENTRY.decode(view[start:end]), number)
         except REFUSED:
             reading.skipped += 1
-            reading.complain(line_at(content, start), "this is no whole audit entry.")
+            reading.complain_at(content, start, "this is no whole audit entry.")
         except BrokenObjectError as error:
             reading.skipped += 1
-            reading.complain(line_at(content, start), f"{error}.")
+            reading.complain_at(content, start, f"{error}.")
     return reading
 
 
@@ -121,7 +134,7 @@ def _read_entry(reading: Reading, entry: _Entry, number: int) -> None:
     if reference is None or entry.stage not in ("", "ResponseComplete"):
         return
     if code >= _REFUSED:
-        refusal = _refusal(entry, reference)
+        refusal = _refusal(entry, reference) or _refused_eviction(entry, reference, code)
         if refusal is not None:
             reading.changes.append(Change(refusal, gone=False, record=number, at_ns=at_ns))
         return
@@ -144,11 +157,11 @@ def _read_entry(reading: Reading, entry: _Entry, number: int) -> None:
 
 
 def _refusal(entry: _Entry, reference: _Reference) -> Event | None:
-    """A pod that its controller could not make for want of quota, told as the controller's event would tell it."""
+    """A pod that its controller could not make for want of quota or of a webhook, told as the controller's event is."""
     answer, request = entry.response_status, memoryview(entry.request_object)
     if reference.resource != "pods" or reference.subresource or entry.verb != "create" or answer is None or not request:
         return None
-    if "exceeded quota" not in answer.message:
+    if not any(words in answer.message for words in _REFUSALS):
         return None
     owners = msgspec.json.decode(request, type=_RefusedPod).metadata.owner_references
     owner = next((one for one in owners if one.controller), None)
@@ -165,6 +178,24 @@ def _refusal(entry: _Entry, reference: _Reference) -> Event | None:
         reason="FailedCreate",
         core_message=f"Error creating: {answer.message}",
         core_regarding=about,
+        first_timestamp=said,
+        last_timestamp=said,
+    )
+
+
+def _refused_eviction(entry: _Entry, reference: _Reference, code: int) -> Event | None:
+    """A pod that its disruption budget keeps, told as an event of the pod: who drains says so nowhere else."""
+    answer = entry.response_status
+    if reference.resource != "pods" or reference.subresource != "eviction" or code != _TOO_MANY or answer is None:
+        return None
+    causes = answer.details.causes if answer.details is not None else ()
+    said = entry.stage_timestamp or entry.request_received_timestamp
+    return Event(
+        metadata=Metadata(name=reference.name, namespace=reference.namespace),
+        type="Warning",
+        reason=EVICTION_REFUSED,
+        core_message=" ".join((answer.message, *(cause.message for cause in causes))),
+        core_regarding=LocalReference(kind="Pod", namespace=reference.namespace, name=reference.name),
         first_timestamp=said,
         last_timestamp=said,
     )

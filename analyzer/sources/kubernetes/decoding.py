@@ -10,17 +10,19 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from analyzer.sources.kubernetes.digits import is_whole
+from analyzer.sources.digits import is_whole
 from analyzer.sources.kubernetes.objects import (
     BuiltIn,
     CronJob,
     Custom,
     DaemonSet,
     Deployment,
+    EndpointSlice,
     Event,
     Job,
     KubeObject,
     Lease,
+    MutatingWebhookConfiguration,
     Namespace,
     Node,
     Other,
@@ -32,8 +34,10 @@ from analyzer.sources.kubernetes.objects import (
     ReplicaSet,
     ReplicationController,
     ResourceQuota,
+    Service,
     StatefulSet,
     StorageClass,
+    ValidatingWebhookConfiguration,
 )
 
 Buffer = bytes | memoryview
@@ -60,6 +64,10 @@ BUILT_IN: dict[str, tuple[type[BuiltIn], tuple[str, ...]]] = {
     "PriorityClass": (PriorityClass, ("scheduling.k8s.io",)),
     "PodDisruptionBudget": (PodDisruptionBudget, ("policy",)),
     "Lease": (Lease, ("coordination.k8s.io",)),
+    "Service": (Service, ("",)),
+    "EndpointSlice": (EndpointSlice, ("discovery.k8s.io",)),
+    "ValidatingWebhookConfiguration": (ValidatingWebhookConfiguration, ("admissionregistration.k8s.io",)),
+    "MutatingWebhookConfiguration": (MutatingWebhookConfiguration, ("admissionregistration.k8s.io",)),
 }
 """Kinds with a struct of their own, and the API groups in which the kind has this meaning (Volcano has a Job too)."""
 

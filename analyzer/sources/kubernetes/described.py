@@ -49,8 +49,7 @@ def read_weak(
         now_ns += _too_early_ns([_read(document, now_ns, owner_uid) for document in documents], strong)
     known = set(_places(strong))
     outlines = [one.outline() for one in long_lists]
-    known |= {("Pod", namespace) for outline in outlines if outline is not None for namespace in outline.namespaces}
-    all_pods = None in outlines  # nobody knows which, so none may be there twice
+    known |= {("Pod", namespace) for outline in outlines for namespace in outline.namespaces}
     out: list[Reading] = []
     for form in WEAK:
         readings = [_read(one, now_ns, owner_uid) for one in documents if form_of(one.content) is form]
@@ -58,11 +57,7 @@ def read_weak(
         if form is Form.TABLE:
             _keep_harmless(readings, [*strong, *out])
         for reading in readings:
-            reading.listings = [
-                kept
-                for listing in reading.listings
-                if (kept := _without(listing, known, all_pods=all_pods)) is not None
-            ]
+            reading.listings = [kept for listing in reading.listings if (kept := _without(listing, known)) is not None]
         known |= {place for place in found if place[0] != "Event"}  # those of a pod are not all of its namespace
         out.extend(readings)
     if _lacks_nodes((*strong, *out)):
@@ -202,11 +197,11 @@ def _places(readings: Iterable[Reading]) -> Iterable[Place]:
     return ((kind_of_object(found), found.metadata.namespace) for found in _objects(readings))
 
 
-def _without(listing: Listing, known: set[Place], *, all_pods: bool) -> Listing | None:
+def _without(listing: Listing, known: set[Place]) -> Listing | None:
     kept: list[tuple[KubeObject, int]] = []
     for found, record in zip(listing.objects, listing.records, strict=True):
         kind = kind_of_object(found)
-        if (kind, found.metadata.namespace) not in known and not (all_pods and kind == "Pod"):
+        if (kind, found.metadata.namespace) not in known:
             kept.append((found, record))
     return _listing(kept) if kept else None
 

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from analyzer.model.events import Certainty
-from analyzer.sources.kubernetes.digits import is_whole
+from analyzer.sources.digits import is_whole
 from analyzer.sources.kubernetes.objects import Custom
 from analyzer.sources.kubernetes.owners import Owner, Owners
 from analyzer.sources.kubernetes.records import IN_TREE_GROUP, NAME_LABELS, PodRecord

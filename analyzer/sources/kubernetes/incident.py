@@ -1,18 +1,19 @@
 """All documents of one incident, read, and their observations in the order of time."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from analyzer.sources.kubernetes.audit import read_audit
 from analyzer.sources.kubernetes.described import WEAK, read_weak
+from analyzer.sources.kubernetes.event_log import read_events
 from analyzer.sources.kubernetes.forms import Form, form_of
 from analyzer.sources.kubernetes.json_documents import read_json
-from analyzer.sources.kubernetes.klog import stamp_ns
+from analyzer.sources.kubernetes.klog import NO_RUNS, stamp_ns
 from analyzer.sources.kubernetes.log_forms import read_log
 from analyzer.sources.kubernetes.long_list import LongList, long_list
-from analyzer.sources.kubernetes.objects import KubeObject, Pod
+from analyzer.sources.kubernetes.objects import Event, KubeObject, Pod
 from analyzer.sources.kubernetes.observations import Listed, LogStatement, Observation
 from analyzer.sources.kubernetes.reading import Reading
-from analyzer.sources.kubernetes.scheduler_log import MESSAGES, log_statements
+from analyzer.sources.kubernetes.scheduler_log import MESSAGES, REPEATED, log_statements
 from analyzer.sources.kubernetes.spans import Spans
 from analyzer.sources.kubernetes.timeline import has_history, history, of_present_pods, one_state, pod_name, seconds
 from analyzer.sources.kubernetes.yaml_documents import read_yaml
@@ -33,12 +34,18 @@ class Incident:
         documents = [document for document in given if form_of(document.content) not in WEAK] if weak else given
         long_lists = [found for document in documents if (found := long_list(document)) is not None]
         self.long_lists = {one.reading.document: one for one in long_lists}
-        self._readings = [_read(document) for document in documents if document.index not in self.long_lists]
+        logs = {one.index: one for one in documents if form_of(one.content) is Form.KLOG}
+        apart = logs.keys() | self.long_lists.keys()
+        self._readings = [_read(document) for document in documents if document.index not in apart]
         if long_lists and not _are_apart(long_lists, self._readings):
             # What may be there twice has to be compared, so all pods are needed at once.
             again = [_read(document) for document in documents if document.index in self.long_lists]
-            self._readings = sorted((*self._readings, *again), key=lambda reading: reading.document)
+            self._readings += again
             self.long_lists.clear()
+        # Without a history it does not matter when all was said that was said again and again.
+        repeated = NO_RUNS if has_history(self._readings) else REPEATED
+        self._readings += [_read_log(document, repeated) for document in logs.values()]
+        self._readings.sort(key=lambda reading: reading.document)
         if weak:
             told = read_weak(weak, self._readings, tuple(self.long_lists.values()))
             self._readings = sorted((*self._readings, *told), key=lambda reading: reading.document)
@@ -110,10 +117,10 @@ def _are_apart(long_lists: Sequence[LongList], readings: Sequence[Reading]) -> b
     if len(long_lists) == 1 and not met:
         return True
     for one in long_lists:
-        outline = one.outline()
-        if outline is None or not met.isdisjoint(outline.namespaces):
+        namespaces = one.outline().namespaces
+        if not met.isdisjoint(namespaces):
             return False
-        met |= outline.namespaces
+        met |= namespaces
     return True
 
 
@@ -122,19 +129,20 @@ def _read(document: Document) -> Reading:
     match form_of(content):
         case Form.AUDIT:
             return read_audit(document.index, content)
-        case Form.KLOG:
-            return _read_log(document)
         case Form.YAML:
             return read_yaml(document.index, content)
         case _:
             return read_json(document.index, content)
 
 
-def _read_log(document: Document) -> Reading:
-    log, kind = read_log(document.content, MESSAGES)
-    reading = Reading(document=document.index, kind=kind, klog=log, records=log.records)
-    reading.skipped = log.records - len(log.lines)
-    return reading
+def _read_log(document: Document, repeated: Mapping[str, str]) -> Reading:
+    log, kind = read_log(document.content, MESSAGES, repeated)
+    events = read_events(document.index, document.content)
+    used = log.matching + sum(one.object.count for one in events if isinstance(one.object, Event))
+    skipped = max(0, log.records - used)
+    return Reading(
+        document=document.index, kind=kind, klog=log, changes=events, records=used + skipped, skipped=skipped
+    )
 
 
 def _statements(

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from analyzer.sources.document import line_at
 from analyzer.sources.kubernetes.decoding import REFUSED, BrokenObjectError, Buffer, decode_list, decode_object
 from analyzer.sources.kubernetes.gathering import Gathered
 from analyzer.sources.kubernetes.json_records import JsonRecord, json_records
@@ -54,7 +53,7 @@ def _read_records(reading: Reading, content: Buffer, records: Iterable[JsonRecor
                 gathered.listed(around.start, found, number, whole=around.whole, version=around.resource_version)
         except BrokenObjectError as error:
             reading.skipped += 1
-            reading.complain(line_at(content, record.start), f"{error}.")
+            reading.complain_at(content, record.start, f"{error}.")
     gathered.into(reading)
 
 

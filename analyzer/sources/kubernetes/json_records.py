@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from analyzer.sources.digits import is_whole
 from analyzer.sources.kubernetes.decoding import REFUSED, Buffer, Envelope, decode_envelope, is_list_kind, list_meta
-from analyzer.sources.kubernetes.digits import is_whole
 
 _VALUE_AT_LINE_START = re.compile(rb"^[{\[]", re.MULTILINE)
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
@@ -101,6 +101,15 @@ def value_end(content: Buffer, start: int, limit: int) -> int | None:
             if depth <= 0:
                 return token.end()
     return None
+
+
+def is_sound(content: bytes) -> bool:
+    """Whether this is one JSON value."""
+    try:
+        msgspec.json.decode(content, type=msgspec.Raw)
+    except REFUSED:
+        return False
+    return True
 
 
 def _sound(content: Buffer, start: int, end: int) -> Envelope | None:

@@ -9,13 +9,18 @@ The place in the code differs by version for the same message, so only the messa
 import calendar
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
+from types import MappingProxyType
+from typing import Final
 
 from msgspec import Struct
 
-from analyzer.sources.kubernetes.decoding import Buffer
+from analyzer.sources.kubernetes.log_lines import KlogLine, LogLines, Stamp
+from analyzer.sources.kubernetes.log_text import LogText
+from analyzer.sources.kubernetes.message_places import one_of
 from analyzer.sources.kubernetes.times import SECOND_NS
+from analyzer.sources.mapped import line_ends
 
 DAY_NS = 86_400 * SECOND_NS
 
@@ -26,36 +31,23 @@ STAMPED = re.compile(rb"^" + _BEFORE + _COLOUR + _STAMP + rb"[^\s\]]+:\d+\] ", r
 _BARE_STAMP = re.compile(rb"^" + _COLOUR + _STAMP, re.MULTILINE)
 _CONTAINER_STAMP = re.compile(rb"^\d{4}-[^ \n]+ (?:stdout|stderr) F " + _COLOUR + _STAMP, re.MULTILINE)
 _ANY_STAMP = re.compile(rb"^" + _BEFORE + _COLOUR + _STAMP, re.MULTILINE)
-_PEEK_BYTES = 1 << 16
+_DATES_BYTES = 1 << 22
+_END_MAX_BYTES = 1 << 26
+_HALF_YEAR = 6
 _QUICK_STAMPS = (_BARE_STAMP, _CONTAINER_STAMP)
 _ESCAPES = re.compile(rb"\x1b\[[0-9;]*m")
 _PAIR = re.compile(r'([A-Za-z_][\w./-]*)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]\S*)?)')
 _UNQUOTE = re.compile(r"\\(.)")
 _FULL_DATE = re.compile(rb"\b(20\d\d)-(\d\d)-(\d\d)[T ]\d\d:\d\d:\d\d")
 _PLAIN_LETTERS = {"n": "\n", "t": "\t"}
-
-
-class Stamp(Struct, frozen=True, order=True):
-    """Month, day, nanoseconds of the day; `turn` counts the New Years since the first line."""
-
-    turn: int
-    month: int
-    day: int
-    of_day_ns: int
-
-
-class KlogLine(Struct, frozen=True):
-    """A line that matters: its record (the line from 0), its stamp, its message, its key and value pairs."""
-
-    record: int
-    stamp: Stamp
-    message: str
-    values: dict[str, str]
+NO_RUNS: Final[Mapping[str, str]] = MappingProxyType({})
+"""Every line is kept."""
 
 
 class Klog(Struct, frozen=True, kw_only=True):
     """A whole log: stamps of its first and last line, the lines that matter, and the year if a line names it.
 
+    `records` counts the lines of the document, `matching` those that matter; `lines` may stand for several of them.
     `zone_s`: seconds east of UTC of its stamps, where a second clock in the lines tells; then so is `year`.
     """
 
@@ -63,42 +55,47 @@ class Klog(Struct, frozen=True, kw_only=True):
     first: Stamp | None
     last: Stamp | None
     records: int
+    matching: int
     year: int | None
     zone_s: int | None = None
 
 
-def read_klog(content: Buffer, messages: Iterable[str]) -> Klog:
-    """Read the lines with one of these messages. One pass of a regular expression, however long the log is."""
-    view = memoryview(content)
+def read_klog(log: LogText, messages: Iterable[str], repeated: Mapping[str, str] = NO_RUNS) -> Klog:
+    """Read the lines with one of these messages; of those in `repeated` runs are cut short (`LogLines`).
+
+    One pass of a regular expression that begins with plain letters, however long the log is.
+    """
     # Looking for something before the stamp costs as much again, so only where lines do not begin with it.
-    stamp_form = next((one for one in _QUICK_STAMPS if one.search(view, 0, _PEEK_BYTES) is not None), _ANY_STAMP)
-    wanted = re.compile(
-        stamp_form.pattern
-        + rb'[^\n]*?\] "('
-        + b"|".join(re.escape(message.encode()) for message in sorted(messages, key=lambda text: (-len(text), text)))
-        + rb')"([^\r\n]*)',
-        re.MULTILINE,
-    )
-    turns = _Turns(view, stamp_form)
-    lines: list[KlogLine] = []
-    values_of: dict[bytes, dict[str, str]] = {}  # a scheduler says the same of the same pod again and again
-    record, counted_to = 0, 0
-    for found in wanted.finditer(view):
-        record += bytes(view[counted_to : found.start()]).count(b"\n")
-        counted_to = found.start()
-        rest = found[8]
-        values = values_of.get(rest)
-        if values is None:
-            values = values_of[rest] = dict(value_pairs(_ESCAPES.sub(b"", rest).decode("utf-8", "replace")))
-        lines.append(KlogLine(record, turns.stamp(found), sys.intern(found[7].decode()), values))
-    record += bytes(view[counted_to:]).count(b"\n")
-    ends_with_newline = len(view) == 0 or view[len(view) - 1] == ord("\n")
+    stamp_form = next((one for one in _QUICK_STAMPS if one.search(log.head.text) is not None), _ANY_STAMP)
+    wanted = re.compile(rb'\] "(' + one_of(messages) + rb')"([^\r\n]*)')
+    turns = _Turns()
+    first = stamp_form.search(log.head.text)
+    lines = LogLines(repeated, _stamp_of)
+    first_stamp = None if first is None else _stamp_of((turns.turn(first[1]), _text_of(first)))
+    known, take, turn = lines.known, lines.take, turns.turn
+    for block in log.blocks():
+        text, records = block.text, block.records
+        number = counted_to = 0
+        for found in wanted.finditer(text):
+            start = text.rfind(b"\n", counted_to, found.start()) + 1 or counted_to
+            stamped = stamp_form.match(text, start)
+            if stamped is None or stamped.end() > found.start():
+                continue
+            number += line_ends(text[counted_to:start])
+            counted_to = start
+            saying = known(found[0])
+            if saying is None:
+                values = dict(value_pairs(_ESCAPES.sub(b"", found[2]).decode("utf-8", "replace")))
+                saying = lines.learn(found[0], sys.intern(found[1].decode()), values)
+            take(saying, records[number], (turn(stamped[1]), text[stamped.start(1) : stamped.end(6)]))
+    last = _last(log, stamp_form)
     return Klog(
-        lines=lines,
-        first=turns.first,
-        last=turns.last,
-        records=record + (0 if ends_with_newline else 1),
-        year=_named_year(view, stamp_form),
+        lines=lines.all(),
+        first=first_stamp,
+        last=None if last is None else _stamp_of((turns.turn(last[1]), _text_of(last))),
+        records=log.records,
+        matching=lines.taken,
+        year=_named_year(log.start(_DATES_BYTES), stamp_form),
     )
 
 
@@ -122,56 +119,61 @@ def stamp_ns(stamp: Stamp, first_year: int, offset_s: int) -> int:
 
 def stamp_in(found: re.Match[bytes]) -> Stamp:
     """The stamp of this line, taken by itself."""
-    return _made(0, *_month_and_day(found), found)
+    return _stamp_of((0, _text_of(found)))
 
 
-def _month_and_day(found: re.Match[bytes]) -> tuple[int, int]:
-    month, day = int(found[1]), int(found[2])
-    return (month if 1 <= month <= 12 else 1), (day if 1 <= day <= 31 else 1)
+def _text_of(found: re.Match[bytes]) -> bytes:
+    """`1130 13:03:09.156492` of a stamped line. Of two of one year the later is the greater."""
+    return found.string[found.start(1) : found.end(6)]
 
 
-def _made(turn: int, month: int, day: int, found: re.Match[bytes]) -> Stamp:
-    seconds = int(found[3]) * 3600 + int(found[4]) * 60 + int(found[5])
-    return Stamp(turn, month, day, seconds * SECOND_NS + int((found[6] + b"000000000")[:9]))
+def _stamp_of(moment: tuple[int, bytes]) -> Stamp:
+    turn, text = moment
+    month, day = int(text[:2]), int(text[2:4])
+    seconds = int(text[5:7]) * 3600 + int(text[8:10]) * 60 + int(text[11:13])
+    fraction_ns = int((text[14:] + b"000000000")[:9])
+    return Stamp(
+        turn,
+        month if 1 <= month <= 12 else 1,
+        day if 1 <= day <= 31 else 1,
+        seconds * SECOND_NS + fraction_ns,
+    )
 
 
 class _Turns:
-    """Stamps in the order of lines: a December before, a January after is a New Year; a little disorder is not."""
+    """Counts New Years: a December before, a January after is one; a little disorder of lines is not."""
 
-    def __init__(self, view: memoryview, stamp_form: re.Pattern[bytes]) -> None:
+    def __init__(self) -> None:
         self._turn = 0
         self._month = 0
-        self._stamp_form = stamp_form
-        first = next(stamp_form.finditer(view), None)
-        self.first = self.stamp(first) if first is not None else None
-        self._view = view
+        self._text = b""
 
-    def stamp(self, found: re.Match[bytes]) -> Stamp:
-        """The stamp of this line; lines must come in order."""
-        month, day = _month_and_day(found)
+    def turn(self, text: bytes) -> int:
+        """Of a line of this month (two digits); lines must come in order."""
+        if text == self._text:
+            return self._turn
+        month = int(text)
+        month = month if 1 <= month <= 12 else 1
         if self._month - month >= _HALF_YEAR:
             self._turn += 1
         elif month - self._month >= _HALF_YEAR and self._turn > 0:
-            return _made(self._turn - 1, month, day, found)  # a late line of the old year
-        self._month = month
-        return _made(self._turn, month, day, found)
-
-    @property
-    def last(self) -> Stamp | None:
-        """The stamp of the last stamped line."""
-        end = len(self._view)
-        size = 1 << 16
-        while True:
-            start = max(0, end - size)
-            tail = list(self._stamp_form.finditer(self._view, start))
-            if start > 0:
-                tail = tail[1:]  # the first may begin in the middle of a line
-            if tail or start == 0:
-                return self.stamp(tail[-1]) if tail else None
-            size *= 4
+            return self._turn - 1  # a late line of the old year
+        self._month, self._text = month, text
+        return self._turn
 
 
-_HALF_YEAR = 6
+def _last(log: LogText, stamp_form: re.Pattern[bytes]) -> re.Match[bytes] | None:
+    """The last stamped line; None if a whole stretch at the end has none."""
+    size = 1 << 16
+    while True:
+        found = list(stamp_form.finditer(log.end(size).text))
+        if size < log.size_bytes:
+            found = found[1:]  # the first may begin in the middle of a line
+        if found:
+            return found[-1]
+        if size >= min(log.size_bytes, _END_MAX_BYTES):
+            return None
+        size *= 4
 
 
 def value_pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -180,12 +182,10 @@ def value_pairs(text: str) -> Iterator[tuple[str, str]]:
         yield key, _UNQUOTE.sub(lambda found: _PLAIN_LETTERS.get(found[1], found[1]), quoted) if quoted else bare
 
 
-def _named_year(view: memoryview, stamp_form: re.Pattern[bytes]) -> int | None:
+def _named_year(text: bytes, stamp_form: re.Pattern[bytes]) -> int | None:
     """The year in a date that a line names and that is the line's own day, give or take one."""
-    for found in _FULL_DATE.finditer(view, 0, min(len(view), 1 << 22)):
-        line_start = bytes(view[max(0, found.start() - 4096) : found.start()]).rfind(b"\n")
-        begin = max(0, found.start() - 4096) + line_start + 1
-        stamp = stamp_form.match(view, begin)
+    for found in _FULL_DATE.finditer(text):
+        stamp = stamp_form.match(text, text.rfind(b"\n", 0, found.start()) + 1)
         if stamp is None:
             continue
         try:

@@ -9,7 +9,7 @@ from sys import intern
 from analyzer.model.events import Citation
 from analyzer.sources.kubernetes.objects import Pod
 from analyzer.sources.kubernetes.pod_requests import Shapes
-from analyzer.sources.kubernetes.records import MARK_ANNOTATIONS, MARK_LABELS, PodRecord
+from analyzer.sources.kubernetes.records import MARK_ANNOTATIONS, MARK_LABELS, PodRecord, apart_of
 from analyzer.sources.kubernetes.times import parse_ns
 
 
@@ -32,6 +32,7 @@ class Likeness:
     def record(self, pod: Pod, citation: Citation) -> PodRecord | None:
         """The record of a plain pod with a model; None for any other. O(its labels, volumes and conditions)."""
         metadata, spec, status = pod.metadata, pod.spec, pod.status
+        labels = metadata.labels
         references, node = metadata.owner_references, spec.node_name
         if status.phase != "Running" or not node or len(references) != 1:
             return None
@@ -48,9 +49,13 @@ class Likeness:
             or spec.scheduling_group is not None
             or spec.workload_ref is not None
             or spec.resource_claims
-            or not MARK_LABELS.isdisjoint(metadata.labels)
             or not MARK_ANNOTATIONS.isdisjoint(metadata.annotations)
+            or ((model.apart or spec.affinity is not None) and apart_of(spec) != model.apart)
         ):
+            return None
+        if labels == model.labels:
+            labels = model.labels
+        elif not MARK_LABELS.isdisjoint(labels):
             return None
         for volume in spec.volumes:
             if volume.persistent_volume_claim is not None or volume.ephemeral is not None:
@@ -90,5 +95,7 @@ class Likeness:
             model.plain,
             model.pending,
             model.leaving,
+            labels,
+            model.apart,
             citation,
         )

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from analyzer.sources.kubernetes.audit import audit_records
-from analyzer.sources.kubernetes.decoding import Buffer
 from analyzer.sources.kubernetes.forms import Form, form_of
 from analyzer.sources.kubernetes.json_records import json_records
 from analyzer.sources.kubernetes.long_list import LongList
 from analyzer.sources.kubernetes.yaml_documents import yaml_lines
+from analyzer.sources.mapped import Buffer, line_ends
 from analyzer.sources.recording import Document
 
 _BLOCK_BYTES = 1 << 16
@@ -27,7 +27,7 @@ class RecordLines:
             return
         match form_of(content):
             case Form.KLOG | Form.DESCRIBED | Form.TABLE:
-                self._lines = range(1, self._newlines.before(len(content)) + 2)
+                self._lines = range(1, len(content) + 2)  # a record is a line, and they need not be counted
             case Form.YAML:
                 self._lines = yaml_lines(content)
             case Form.AUDIT:
@@ -60,4 +60,4 @@ class _Newlines:
         return self._before_block[block] + self._count(offset - rest, offset)
 
     def _count(self, start: int, end: int) -> int:
-        return bytes(self._content[start:end]).count(b"\n")
+        return line_ends(bytes(self._content[start:end]))

@@ -1,17 +1,17 @@
 """A log of whatever form, to the statements of the lines that matter: what wraps it, and how its lines are written."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from analyzer.sources.kubernetes.decoding import Buffer
-from analyzer.sources.kubernetes.journald import is_wrapped, unwrap
-from analyzer.sources.kubernetes.klog import STAMPED, Klog, read_klog, stamp_in, stamp_ns
+from analyzer.sources.kubernetes.journald import is_wrapped, unwrapped
+from analyzer.sources.kubernetes.klog import NO_RUNS, STAMPED, Klog, read_klog, stamp_in, stamp_ns
+from analyzer.sources.kubernetes.log_text import Block, PlainLog
 from analyzer.sources.kubernetes.structured_log import RECORD, TIME, read_structured
 from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
+from analyzer.sources.mapped import Buffer
 
-_PEEK_BYTES = 1 << 16
 _HEAD_LINES = 40
 _DUMPED = re.compile(rb"\s*==== START logs for container ")
 _COMPONENT = re.compile(rb"\b(kube-scheduler|kube-controller-manager|kueue|volcano|yunikorn|koord-scheduler|argo)\b")
@@ -29,37 +29,36 @@ def is_log(head: bytes) -> bool:
     return STAMPED.search(lines) is not None or RECORD.search(lines) is not None
 
 
-def read_log(content: Buffer, messages: Iterable[str]) -> tuple[Klog, str]:
-    """(the log, what to call it). Line numbers count in the document, also where it had to be unwrapped."""
-    wrapped = unwrap(content)
-    text: Buffer = content if wrapped is None else wrapped.text
-    times_ns: Sequence[int | None] = () if wrapped is None else wrapped.times_ns
-    head = bytes(text[:_PEEK_BYTES])
+def read_log(content: Buffer, messages: Iterable[str], repeated: Mapping[str, str] = NO_RUNS) -> tuple[Klog, str]:
+    """(the log, what to call it). Records are lines of the document, also where it had to be unwrapped.
+
+    Of the messages in `repeated` only the beginnings and ends of runs are kept (`LogLines`).
+    """
+    messages = frozenset(messages)
+    text = unwrapped(content, messages) or PlainLog(content)
+    head = text.head.text
     stamped, structured = STAMPED.search(head), RECORD.search(head)
     if stamped is not None and (structured is None or stamped.start() <= structured.start()):
-        log = _with_clock(read_klog(text, messages), head, times_ns)
+        log = _with_clock(read_klog(text, messages, repeated), text.head)
         kind = "klog text"
-    elif structured is not None or times_ns or _DUMPED.match(head) is None:
-        log = read_structured(text, messages, times_ns)
+    elif structured is not None or text.head.times_ns or _DUMPED.match(head) is None:
+        log = read_structured(text, messages, repeated)
         kind = "log"
     else:
-        return Klog(lines=[], first=None, last=None, records=0, year=None), _CONTAINER_LOG
-    if wrapped is not None:
-        lines = [msgspec.structs.replace(line, record=wrapped.records[line.record]) for line in log.lines]
-        log = msgspec.structs.replace(log, lines=lines)
+        return Klog(lines=[], first=None, last=None, records=0, matching=0, year=None), _CONTAINER_LOG
     name = _COMPONENT.search(head)
     if name is not None:
         kind = f"{name[1].decode()} log"
     return log, "kube-scheduler log" if log.lines else kind
 
 
-def _with_clock(log: Klog, head: bytes, times_ns: Sequence[int | None]) -> Klog:
+def _with_clock(log: Klog, head: Block) -> Klog:
     """With year and zone, if the lines have a second clock before klog's own: it names both."""
-    found = STAMPED.search(head)
+    found = STAMPED.search(head.text)
     if found is None:
         return log
-    number = head.count(b"\n", 0, found.start())
-    outer_ns = times_ns[number] if number < len(times_ns) else None
+    number = head.text.count(b"\n", 0, found.start())
+    outer_ns = head.times_ns[number] if number < len(head.times_ns) else None
     time = TIME.match(found[0])
     if time is not None:
         outer_ns = parse_ns(time[0].decode().replace(",", "."))

@@ -2,22 +2,23 @@
 
 The separator between two items is known from the first one: in a pretty document it is a line of its own that no
 inner object can have, in a compact one it is followed by the first keys of every item. Pieces end at a separator near
-a fixed size. A piece that the decoder refuses (and the end of the document) is read in the ordinary way.
+a fixed size. A piece that the decoder refuses (and the end of the document) is read in the ordinary way, item by item.
 """
 
-import mmap
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from analyzer.sources.digits import is_whole
 from analyzer.sources.document import line_at
 from analyzer.sources.kubernetes.decoding import Outline, decode_list, decode_outline
 from analyzer.sources.kubernetes.json_documents import read_json
-from analyzer.sources.kubernetes.json_records import LIST_HEAD, json_records, value_end
+from analyzer.sources.kubernetes.json_records import LIST_HEAD, is_sound, json_records, value_end
 from analyzer.sources.kubernetes.objects import KubeObject, Pod
 from analyzer.sources.kubernetes.reading import OBJECTS, Listing, Reading
+from analyzer.sources.mapped import finder, let_go, line_ends
 from analyzer.sources.recording import Document
 
 LONG_BYTES = 1 << 20
@@ -30,6 +31,7 @@ _FIRST_KEYS_BYTES = 16
 _HEAD_BYTES = 1 << 20
 _BETWEEN = re.compile(rb"\s*,\s*(?=\{)")
 _POD = re.compile(rb'\{\s*"apiVersion"\s*:\s*"v1"\s*,\s*"kind"\s*:\s*"Pod"')
+_FURTHER_CUTS = 4
 _PROBES = 64
 _PROBE_BYTES = 64 << 10
 
@@ -48,7 +50,7 @@ class LongList:
     def __init__(self, document: Document, first: int, separator: bytes) -> None:
         self._content = memoryview(document.content)
         self._head = bytes(self._content[:first])
-        self._find = _finder(document.content)
+        self._find = finder(document.content)
         self._separator = separator
         self._brace_at = separator.index(b"{")
         self._closed_at = separator.index(b"}") + 1
@@ -80,36 +82,42 @@ class LongList:
 
     def pieces(self) -> Iterator[tuple[Sequence[KubeObject], Sequence[int]]]:
         """(objects, their records) in the order of the document. What cannot be understood becomes a complaint."""
-        done, pretty = len(self._head), b"\n" in self._separator
-        for start, end in self._cuts():
+        start, last, pretty = len(self._head), self._last_item(), b"\n" in self._separator
+        while start < last:
+            end = self._cut(start, last)
             piece = self._piece(start, end)
             decoded = decode_list(piece)
             if decoded is None:
-                break
-            record = self.reading.records
-            self._marks.append(_Piece(record, start, pretty or b"\n" in piece))
-            self.reading.records += len(decoded.objects)
-            yield decoded.objects, range(record, self.reading.records)
+                end = self._whole_piece(start, end, last)
+                yield from self._ordinary(self._piece(start, end), start)
+            else:
+                record = self.reading.records
+                self._marks.append(_Piece(record, start, pretty or b"\n" in piece))
+                self.reading.records += len(decoded.objects)
+                yield decoded.objects, range(record, self.reading.records)
             del decoded, piece
-            self._let_go(start, end)
-            done = end
-        yield from self._rest(done)
+            let_go(self._content, start, end)
+            start = end
+        yield from self._ordinary(self._from(start), start)
 
-    def outline(self) -> Outline | None:
-        """Namespaces of the pods, and the newest version of all objects; None if something cannot be understood.
+    def outline(self) -> Outline:
+        """Namespaces of the pods, and the newest version of all objects, as far as they can be understood.
 
         Goes through the whole document once, in a third of the time that reading it takes.
         """
         if self._outline is None:
-            out, done = Outline(frozenset(), 0), len(self._head)
-            for start, end in self._cuts():
+            out, start, last = Outline(frozenset(), 0), len(self._head), self._last_item()
+            while start < last:
+                end = self._cut(start, last)
                 found = decode_outline(self._piece(start, end))
-                self._let_go(start, end)
                 if found is None:
-                    return None
-                out, done = out | found, end
-            rest = decode_outline(self._from(done))
-            self._outline = out | rest if rest is not None else None
+                    end = self._whole_piece(start, end, last)
+                    found = _outline_by_item(self._piece(start, end))
+                out |= found
+                let_go(self._content, start, end)
+                start = end
+            rest = self._from(start)
+            self._outline = out | (decode_outline(rest) or _outline_by_item(rest))
         return self._outline
 
     def keep(self, objects: Sequence[KubeObject], records: Sequence[int]) -> None:
@@ -137,33 +145,40 @@ class LongList:
             piece, end = marks[len(counted) - 1], marks[len(counted)].start
             inside = 0
             if piece.in_lines:
-                inside = bytes(self._content[piece.start : end]).count(b"\n")
-                self._let_go(piece.start, end)
+                inside = line_ends(bytes(self._content[piece.start : end]))
+                let_go(self._content, piece.start, end)
             counted.append(counted[-1] + inside)
         return counted[place]
 
-    def _lines_in(self, place: int, line_ends: int) -> Sequence[int]:
+    def _lines_in(self, place: int, before: int) -> Sequence[int]:
         """The lines of all records of the piece, with so many line ends before it."""
         start, is_last = self._marks[place].start, place + 1 == len(self._marks)
         end = len(self._content) if is_last else self._marks[place + 1].start
         text = self._from(start) if is_last else self._piece(start, end)
         lines: list[int] = []
-        line, at = line_ends + 1, len(self._head)
+        line, at = before + 1, len(self._head)
         for record in json_records(text):
-            line += text.count(b"\n", at, record.start)
+            line += line_ends(text[at : record.start])
             at = record.start
             lines.append(line)
-        self._let_go(start, end)
+        let_go(self._content, start, end)
         return lines
 
-    def _cuts(self) -> Iterator[tuple[int, int]]:
-        """(begin, end) of each piece, from brace to brace; all but the last item is in one of them."""
-        start, last = len(self._head), self._last_item()
-        while start < last:
-            cut = self._find(self._separator, min(start + PIECE_BYTES, last), last + len(self._separator))
-            end = last if cut < 0 else cut + self._brace_at
-            yield start, end
-            start = end
+    def _cut(self, start: int, last: int) -> int:
+        """The end of the piece that begins at this brace: a brace again. `last`: that of the last item, in no piece."""
+        cut = self._find(self._separator, min(start + PIECE_BYTES, last), last + len(self._separator))
+        return last if cut < 0 else cut + self._brace_at
+
+    def _whole_piece(self, start: int, end: int, last: int) -> int:
+        """The end of a piece that was refused: further off if it was cut inside an item that has such keys as well."""
+        further = end
+        for _ in range(_FURTHER_CUTS):
+            if is_sound(self._piece(start, further)):
+                return further
+            if further >= last:
+                break
+            further = self._cut(further, last)
+        return end  # something in it is broken
 
     def _piece(self, start: int, end: int) -> bytes:
         """The items from the brace at `start` to before that at `end`, as a list with the same head."""
@@ -185,31 +200,31 @@ class LongList:
                 return first
             size *= 8
 
-    def _rest(self, start: int) -> Iterator[tuple[Sequence[KubeObject], Sequence[int]]]:
-        """What is left from this item on, in the ordinary way: a list with the same head."""
-        rest = read_json(self.reading.document, self._from(start))
+    def _ordinary(self, text: bytes, start: int) -> Iterator[tuple[Sequence[KubeObject], Sequence[int]]]:
+        """Items from this offset on, in a list with the same head, each by itself."""
+        read = read_json(self.reading.document, text)
         before = self.reading.records
         self._marks.append(_Piece(before, start, in_lines=True))
-        lines_before = line_at(self._content, start) - line_at(self._head, len(self._head)) if rest.complaints else 0
-        for complaint in rest.complaints:
+        lines_before = line_at(self._content, start) - line_at(self._head, len(self._head)) if read.complaints else 0
+        for complaint in read.complaints:
             self.reading.complain(complaint.line + lines_before, complaint.text)
-        self.reading.complaints_left_out += rest.complaints_left_out
-        self.reading.records += rest.records
-        self.reading.skipped += rest.skipped
-        for listing in rest.listings:
+        self.reading.complaints_left_out += read.complaints_left_out
+        self.reading.records += read.records
+        self.reading.skipped += read.skipped
+        for listing in read.listings:
             self._whole, self._version = listing.whole, listing.resource_version
             yield listing.objects, [before + record for record in listing.records]
-        for change in rest.changes:
+        for change in read.changes:
             yield (change.object,), (before + change.record,)
 
-    def _let_go(self, start: int, end: int) -> None:
-        """Give the pages of a mapped file back; they can be read again when a line is asked for."""
-        mapped = self._content.obj
-        if isinstance(mapped, mmap.mmap) and len(mapped) == len(self._content):
-            begin = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
-            size = end // mmap.PAGESIZE * mmap.PAGESIZE - begin
-            if size > 0:
-                mapped.madvise(mmap.MADV_DONTNEED, begin, size)
+
+def _outline_by_item(text: bytes) -> Outline:
+    """Of a list of which something cannot be understood: that of the rest."""
+    read = read_json(0, text)
+    found = [one for listing in read.listings for one in listing.objects] + [change.object for change in read.changes]
+    namespaces = frozenset(one.metadata.namespace for one in found if isinstance(one, Pod))
+    versions = (one.metadata.resource_version for one in found)
+    return Outline(namespaces, max((int(one) for one in versions if is_whole(one)), default=0))
 
 
 def long_list(document: Document) -> LongList | None:
@@ -231,18 +246,3 @@ def long_list(document: Document) -> LongList | None:
     separator = b"".join((indent if pretty else b"", b"}", between[0], b"{" if pretty else first_keys))
     found = LongList(document, first, separator)
     return found if found.has_pods() else None
-
-
-def _finder(content: bytes | memoryview) -> Callable[[bytes, int, int], int]:
-    """How to search in the content without copying it."""
-    if isinstance(content, bytes):
-        return content.find
-    owner = content.obj
-    if isinstance(owner, mmap.mmap | bytes) and len(owner) == len(content):
-        return owner.find
-
-    def find(needle: bytes, start: int, end: int) -> int:
-        found = re.compile(re.escape(needle)).search(content, start, end)
-        return found.start() if found is not None else -1
-
-    return find

@@ -93,10 +93,11 @@ class PodPreempted(Struct, frozen=True):
 
 
 class SchedulerAttempt(Struct, frozen=True):
-    """The scheduler begins to look at the pod."""
+    """The scheduler begins to look at the pod; it has done so that many times since this was last said."""
 
     at_ns: int
     pod: str
+    times: int
     citation: Citation
 
 

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from analyzer.sources.document import line_at
 from analyzer.sources.kubernetes.klog import Klog
 from analyzer.sources.kubernetes.objects import KubeObject
+from analyzer.sources.mapped import Buffer
 from analyzer.sources.recording import Complaint
 
 OBJECTS, WATCH = "kubernetes objects", "kubernetes watch"
@@ -67,3 +69,8 @@ class Reading(Struct, kw_only=True):
             self.complaints.append(Complaint(line, text))
         else:
             self.complaints_left_out += 1
+
+    def complain_at(self, content: Buffer, offset: int, text: str) -> None:
+        """The same about an offset; its line is looked for only if the complaint is kept, since that takes time."""
+        kept = len(self.complaints) < COMPLAINTS_MAX
+        self.complain(line_at(content, offset) if kept else 0, text)

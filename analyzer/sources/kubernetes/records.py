@@ -4,6 +4,7 @@ A hundred thousand pods pass through here, so the object itself is not kept, and
 dictionary look-ups.
 """
 
+from collections.abc import Mapping
 from enum import IntEnum
 from sys import intern
 
@@ -13,6 +14,7 @@ from analyzer.model.events import Citation
 from analyzer.sources.kubernetes.candidates import Constraints, constraints_of
 from analyzer.sources.kubernetes.objects import Condition, OwnerReference, Pod, PodSpec
 from analyzer.sources.kubernetes.objects.metadata import Metadata
+from analyzer.sources.kubernetes.objects.pod import PodAffinityTerm, TopologySpread
 from analyzer.sources.kubernetes.pod_requests import Shape, Shapes
 from analyzer.sources.kubernetes.times import parse_ns
 
@@ -39,7 +41,10 @@ class Try(IntEnum):
 
 
 class Pending(Struct, frozen=True, kw_only=True):
-    """Of a pod without a node: what the scheduler did, since when, its words, and where the pod may go."""
+    """Of a pod without a node: what the scheduler did, since when, its words, and where the pod may go.
+
+    `near`, `spread`: which other pods it must be near to, and how it must lie with its like.
+    """
 
     tried: Try
     since_ns: int
@@ -48,6 +53,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     never_preempts: bool
     constraints: Constraints
     gates: tuple[str, ...] = ()
+    near: tuple[PodAffinityTerm, ...] = ()
+    spread: tuple[TopologySpread, ...] = ()
 
 
 class Leaving(Struct, frozen=True, kw_only=True):
@@ -64,7 +71,8 @@ class PodRecord(Struct, frozen=True):
     `ended_ns`: when a finished one ended, as far as it says. `parent`: the pod that owns it. `marks`: the labels and
     annotations that group pods, None for most. `launches`: it starts one part of a collective run (torchrun and the
     like). `evicted`: it failed because it was made to go. `plain`: bound, running, and nothing about it that other pods
-    or a clock could change.
+    or a clock could change. `labels`: pods of one controller share them where they are equal. `apart`: the pods that it
+    must not be beside.
     """
 
     key: str
@@ -91,6 +99,8 @@ class PodRecord(Struct, frozen=True):
     plain: bool
     pending: Pending | None
     leaving: Leaving | None
+    labels: Mapping[str, str]
+    apart: tuple[PodAffinityTerm, ...]
     citation: Citation
 
     @property
@@ -197,7 +207,7 @@ def _condition(pod: Pod, kind: str) -> Condition | None:
 
 def pending_of(pod: Pod, created_ns: int, constraints: Constraints) -> Pending:
     """What is known of a pod without a node, beside where it may go."""
-    spec, status = pod.spec, pod.status
+    spec, status, affinity = pod.spec, pod.status, pod.spec.affinity
     scheduled = _condition(pod, "PodScheduled")
     tried, since_ns, said = Try.UNTRIED, created_ns, ""
     if spec.scheduling_gates:
@@ -215,6 +225,8 @@ def pending_of(pod: Pod, created_ns: int, constraints: Constraints) -> Pending:
         never_preempts=spec.preemption_policy == "Never",
         constraints=constraints,
         gates=tuple(gate.name for gate in spec.scheduling_gates),
+        near=affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else (),
+        spread=tuple(one for one in spec.topology_spread_constraints if one.when_unsatisfiable == "DoNotSchedule"),
     )
 
 
@@ -256,6 +268,12 @@ def _claims_of(pod: Pod) -> tuple[str, ...]:
     return tuple(claims)
 
 
+def apart_of(spec: PodSpec) -> tuple[PodAffinityTerm, ...]:
+    """The pods that a pod or a template must not be beside: required terms alone."""
+    affinity = spec.affinity
+    return () if affinity is None or affinity.pod_anti_affinity is None else affinity.pod_anti_affinity.required
+
+
 _STAGES = {"Succeeded": SUCCEEDED, "Failed": FAILED}
 
 
@@ -268,6 +286,7 @@ class Records:
         self._launches: dict[str, bool] = {}
         self._constraints: dict[Constraints, Constraints] = {}
         self._latest: dict[str, tuple[object, Constraints]] = {}
+        self._labels: dict[str, Mapping[str, str]] = {}
 
     def _constraints_of(self, spec: PodSpec, owner: str) -> Constraints:
         """One object for all that are equal; a pod is first compared with the latest of its owner."""
@@ -279,6 +298,15 @@ class Records:
         made = self._constraints.setdefault(made, made)
         self._latest[owner] = (asked, made)
         return made
+
+    def _labels_of(self, metadata: Metadata, owner: str) -> Mapping[str, str]:
+        """One mapping for pods of an owner that follow each other and have the same labels."""
+        labels = metadata.labels
+        latest = self._labels.get(owner)
+        if latest is not None and latest == labels:
+            return latest
+        self._labels[owner] = labels
+        return labels
 
     def _launch(self, owner: OwnerReference, spec: PodSpec) -> bool:
         """Whether the Job's pods start a collective: asked once per owner, and per pod where owners have no uid."""
@@ -347,5 +375,7 @@ class Records:
             and not (launches or claims or parent or shape.ports),
             pending_of(pod, created_ns, self._constraints_of(spec, uid)) if stage is PENDING else None,
             leaving,
+            self._labels_of(metadata, uid),
+            apart_of(spec) if spec.affinity is not None else (),
             citation,
         )

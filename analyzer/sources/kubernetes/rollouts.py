@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 from analyzer.model.ids import ActorId
-from analyzer.sources.kubernetes.digits import is_whole
+from analyzer.sources.digits import is_whole
 from analyzer.sources.kubernetes.names import controller_actor
 from analyzer.sources.kubernetes.objects import Deployment, ReplicaSet
 from analyzer.sources.kubernetes.owners import Owner

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from analyzer.sources.kubernetes.klog import Klog, KlogLine, stamp_ns
+from analyzer.sources.kubernetes.klog import Klog, stamp_ns
+from analyzer.sources.kubernetes.log_lines import KlogLine
 from analyzer.sources.kubernetes.observations import (
     LogStatement,
     PodBound,
@@ -38,6 +39,12 @@ NOMINATED = ("the target node for the preemption is determined", "Status after r
 PREEMPTED = ("Preemptor Pod preempted victim Pod", "Preemptor pod preempted victim pod")
 ATTEMPT = ("Attempting to schedule pod", "Attempting to schedule a pod belonging to a pod group")
 MESSAGES = frozenset((*NO_FIT, *BOUND, *WAITING, *RELEASED, *NOMINATED, *PREEMPTED, *ATTEMPT))
+REPEATED = {
+    **dict.fromkeys(NO_FIT, "refused"),
+    **dict.fromkeys(NOMINATED, "nominated"),
+    **dict.fromkeys(ATTEMPT, "tried"),
+}
+"""What a scheduler says of a pod again and again, by kind: of equal ones in a row the first and the last suffice."""
 
 _DURATION_PART = re.compile(r"([0-9.]+)(h|ms|m|us|µs|ns|s)")
 _UNIT_NS = {"h": 3600 * SECOND_NS, "m": 60 * SECOND_NS, "s": SECOND_NS, "ms": 10**6, "us": 10**3, "µs": 10**3, "ns": 1}
@@ -72,7 +79,7 @@ def _statement(document: int, line: KlogLine, at_ns: int) -> LogStatement | None
     if line.message in NOMINATED and _node(values):
         return PodNominated(at_ns, pod, _node(values), citation)
     if line.message in ATTEMPT:
-        return SchedulerAttempt(at_ns, pod, citation)
+        return SchedulerAttempt(at_ns, pod, line.times, citation)
     return None
 
 

@@ -101,8 +101,5 @@ def _is_vouched(jump: Testimony, readings: Sequence[Reading], long_lists: Sequen
             if identity(found) == jump.who:
                 version = max(version, version_of(found))
     for one in long_lists:
-        outline = one.outline()
-        if outline is None:
-            return False
-        newest = max(newest, outline.newest_version)
+        newest = max(newest, one.outline().newest_version)
     return 0 < newest <= version

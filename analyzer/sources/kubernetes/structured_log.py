@@ -9,13 +9,17 @@ Only lines with a wanted message are taken apart. Their times carry a zone, so t
 """
 
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 import msgspec
 
-from analyzer.sources.kubernetes.decoding import REFUSED, Buffer
-from analyzer.sources.kubernetes.klog import DAY_NS, Klog, KlogLine, Stamp, value_pairs
+from analyzer.sources.kubernetes.decoding import REFUSED
+from analyzer.sources.kubernetes.klog import DAY_NS, NO_RUNS, Klog, value_pairs
+from analyzer.sources.kubernetes.log_lines import LogLines, Saying, Stamp
+from analyzer.sources.kubernetes.log_text import LogText
+from analyzer.sources.kubernetes.message_places import MessagePlaces, lines_at
 from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 
 _RFC3339 = rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
@@ -38,53 +42,81 @@ _MILLISECONDS_FROM = 1e11
 _TIME_MAX_S = 9_000_000_000  # the year 2255: what fits into 64 bits of nanoseconds
 
 
-def read_structured(content: Buffer, messages: Iterable[str], times_ns: Sequence[int | None] = ()) -> Klog:
-    """The lines with one of these messages. `times_ns`: by line, what a wrapper said, for lines without a time."""
-    text = bytes(content)
-    ordered = sorted(messages, key=lambda one: (-len(one), one))
-    wanted = re.compile(b"|".join(re.escape(one.encode()) for one in ordered))
-    known = frozenset(ordered)
-    lines: list[KlogLine] = []
-    first_year: int | None = None
-    record, counted_to, done = 0, 0, 0
+def read_structured(log: LogText, messages: Iterable[str], repeated: Mapping[str, str] = NO_RUNS) -> Klog:
+    """The lines with one of these messages; a line without a time has that of what wraps it, if anything does.
+
+    Of messages in `repeated` runs are cut short (`LogLines`).
+    """
+    known = frozenset(messages)
+    wanted = MessagePlaces(known)
+    years: list[int] = []
 
     def stamp(at_ns: int) -> Stamp:
-        nonlocal first_year
-        made, year = _stamp(at_ns)
-        first_year = year if first_year is None else first_year
-        return Stamp(year - first_year, made.month, made.day, made.of_day_ns)
+        moment = datetime.fromtimestamp(at_ns // SECOND_NS, UTC)
+        if not years:
+            years.append(moment.year)
+        return Stamp(moment.year - years[0], moment.month, moment.day, at_ns % DAY_NS)
 
-    outer = [at_ns for at_ns in (next((one for one in times_ns if one is not None), None),) if at_ns is not None]
-    first_ns = _edge_ns(text, first=True) or (outer[0] if outer else None)
+    ends = log.end(_EDGE_BYTES)
+    first_ns = _edge_ns(log.head.text[:_EDGE_BYTES].split(b"\n")) or _first_known(log.head.times_ns)
     first = None if first_ns is None else stamp(first_ns)
-    for found in wanted.finditer(text):
-        if found.start() < done:
-            continue
-        start = text.rfind(b"\n", 0, found.start()) + 1
-        end = text.find(b"\n", found.end())
-        done = end = len(text) if end < 0 else end
-        record += text.count(b"\n", counted_to, start)
-        counted_to = start
-        parsed = _parsed(text[start:end].rstrip(b"\r"), known)
-        if parsed is None:
-            continue
-        at_ns, message, values = parsed
-        if at_ns is None and record < len(times_ns):
-            at_ns = times_ns[record]
-        if at_ns is not None:
-            lines.append(KlogLine(record, stamp(at_ns), message, values))
-    last_ns = _edge_ns(text, first=False) or next((one for one in reversed(times_ns) if one is not None), None)
+    lines = LogLines(repeated, stamp)
+    for block in log.blocks():
+        text, records, times_ns = block.text, block.records, block.times_ns
+        for number, start, end in lines_at(text, wanted.of(text)):
+            said = _said(text[start:end].rstrip(b"\r"), known, lines)
+            if said is None:
+                continue
+            at_ns = said[1]
+            if at_ns is None and times_ns:
+                at_ns = times_ns[number]
+            if at_ns is not None:
+                lines.take(said[0], records[number], at_ns)
+    kept = lines.all()
+    last_ns = _edge_ns(ends.text[-_EDGE_BYTES:].split(b"\n")[::-1]) or _first_known(ends.times_ns[::-1])
     last = stamp(last_ns) if last_ns is not None else None
-    if lines and (last is None or last < lines[-1].stamp):
-        last = lines[-1].stamp
+    if kept and (last is None or last < kept[-1].stamp):
+        last = kept[-1].stamp
     return Klog(
-        lines=lines,
-        first=first if first is not None else (lines[0].stamp if lines else None),
+        lines=kept,
+        first=first if first is not None else (kept[0].stamp if kept else None),
         last=last,
-        records=text.count(b"\n") + (0 if not text or text.endswith(b"\n") else 1),
-        year=first_year,
-        zone_s=0 if first_year is not None else None,
+        records=log.records,
+        matching=lines.taken,
+        year=years[0] if years else None,
+        zone_s=0 if years else None,
     )
+
+
+def _said(line: bytes, known: frozenset[str], lines: LogLines) -> tuple[Saying, int | None] | None:
+    """What the line says, and its time if it has one; None if its message is another.
+
+    Lines that differ in nothing but the time say the same, so most are only looked up.
+    """
+    timed = _TIME_FIELD.search(line) or TIME.search(line)
+    if timed is None:
+        rest, at_ns = line, None
+    else:
+        start, end = timed.span(timed.re.groups)
+        rest, at_ns = b"%b\n%b" % (line[:start], line[end:]), _time_of(line[start:end])
+    saying = lines.known(rest)
+    if saying is not None:
+        return saying, at_ns
+    parsed = _parsed(line, known)
+    if parsed is None:
+        return None
+    own_ns, message, values = parsed
+    if own_ns == at_ns:
+        return lines.learn(rest, sys.intern(message), values), at_ns
+    return lines.learn(line, sys.intern(message), values), own_ns
+
+
+def _time_of(text: bytes) -> int | None:
+    return _time_ns(text.decode()) if b":" in text else _number_ns(float(text))
+
+
+def _first_known(times_ns: Iterable[int | None]) -> int | None:
+    return next((one for one in times_ns if one is not None), None)
 
 
 _Parsed = tuple[int | None, str, dict[str, str]]
@@ -159,10 +191,15 @@ def _texts(fields: dict[str, object]) -> dict[str, str]:
 
 
 def _time_ns(value: object) -> int | None:
-    """A text, or a number: milliseconds since 1970 as klog writes them, or seconds as zap does."""
+    """A text, or a number."""
     if isinstance(value, str):
         return parse_ns(value.replace(",", "."))
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < _TIME_MAX_S * 1000:
+    return _number_ns(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _number_ns(value: float) -> int | None:
+    """Milliseconds since 1970 as klog writes them, or seconds as zap does."""
+    if not 0 < value < _TIME_MAX_S * 1000:
         return None
     seconds = value / 1000 if value > _MILLISECONDS_FROM else value
     return round(seconds * 1_000_000) * 1000 if seconds < _TIME_MAX_S else None
@@ -179,21 +216,11 @@ def _last_ns(before: bytes) -> int | None:
     return parse_ns(times[-1].decode().replace(",", ".")) if times else None
 
 
-def _edge_ns(text: bytes, *, first: bool) -> int | None:
-    """The time of the first or last line that has one, looked for near that end of the text."""
-    near = text[:_EDGE_BYTES].split(b"\n") if first else text[-_EDGE_BYTES:].split(b"\n")[::-1]
-    for line in near:
+def _edge_ns(lines: Iterable[bytes]) -> int | None:
+    """The time of the first of these lines that has one."""
+    for line in lines:
         found = _TIME_FIELD.search(line)
-        if found is not None:
-            at = found[1].decode()
-            at_ns = _time_ns(at) if ":" in at else _time_ns(float(at))
-        else:
-            at_ns = _leading_ns(line)
+        at_ns = _time_of(found[1]) if found is not None else _leading_ns(line)
         if at_ns is not None:
             return at_ns
     return None
-
-
-def _stamp(at_ns: int) -> tuple[Stamp, int]:
-    moment = datetime.fromtimestamp(at_ns // SECOND_NS, UTC)
-    return Stamp(0, moment.month, moment.day, at_ns % DAY_NS), moment.year

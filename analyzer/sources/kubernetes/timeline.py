@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from analyzer.model.events import Citation
+from analyzer.sources.digits import is_whole
 from analyzer.sources.kubernetes.decoding import kind_of_object
-from analyzer.sources.kubernetes.digits import is_whole
 from analyzer.sources.kubernetes.moments import latest_ns
 from analyzer.sources.kubernetes.objects import Event, KubeObject, Pod
 from analyzer.sources.kubernetes.observations import LogStatement, Observation, PodBound, Seen

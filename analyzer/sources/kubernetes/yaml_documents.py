@@ -7,17 +7,18 @@ from typing import Any
 import msgspec
 import yaml
 
-from analyzer.sources.document import line_at
-from analyzer.sources.kubernetes.decoding import BrokenObjectError, Buffer, decode_object, list_meta
-from analyzer.sources.kubernetes.digits import is_whole
+from analyzer.sources.digits import is_whole
+from analyzer.sources.kubernetes.decoding import BrokenObjectError, decode_object, list_meta
 from analyzer.sources.kubernetes.gathering import Gathered
 from analyzer.sources.kubernetes.reading import OBJECTS, Reading
+from analyzer.sources.mapped import Buffer, line_ends
 
 NODES_MAX = 20_000_000
 """Values that one document may hold once its aliases are written out: a few kilobytes of aliases can stand for more
 memory than there is."""
 
 _DIVIDER = re.compile(rb"^(?:---|\.\.\.)(?=\s|$)[^\n]*\n?", re.MULTILINE)
+_MERGE = "tag:yaml.org,2002:merge"
 _COMMENTS_ONLY = re.compile(rb"(?:\s|#[^\n]*)*")
 
 
@@ -29,13 +30,27 @@ class _Loader(yaml.CSafeLoader):
         for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
     }
 
+    def __init__(self, text: bytes) -> None:
+        super().__init__(text)
+        self.doubled: list[tuple[int, str]] = []
+        """Line from 0, and key: what stands twice in one mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002  the library's signature
+        met: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
+                if key.value in met:
+                    self.doubled.append((key.start_mark.line, key.value))
+                met.add(key.value)
+        return super().construct_mapping(node, deep)
+
 
 def read_yaml(document: int, content: Buffer) -> Reading:
     """Read all documents of the file. What cannot be understood costs a complaint with its line, nothing else."""
     reading = Reading(document=document, kind=OBJECTS)
     gathered = Gathered()
-    for start, text in _parts(content):
-        _read_part(reading, gathered, text, line_at(content, start) - 1)
+    for line, text in _parts(content):
+        _read_part(reading, gathered, text, line - 1)
     gathered.into(reading)
     return reading
 
@@ -43,27 +58,29 @@ def read_yaml(document: int, content: Buffer) -> Reading:
 def yaml_lines(content: Buffer) -> list[int]:
     """The line of every record, in the order of `read_yaml`."""
     lines: list[int] = []
-    for start, text in _parts(content):
-        lines.extend(line_at(content, start) + line for line in _record_lines(text))
+    for first, text in _parts(content):
+        lines.extend(first + line for line in _record_lines(text))
     return lines
 
 
 def _parts(content: Buffer) -> Iterator[tuple[int, bytes]]:
-    """(offset, text) of each document with something in it."""
+    """(line of its beginning from 1, text) of each document with something in it."""
     whole = bytes(content)
-    start = 0
+    start, line = 0, 1
     for end, following in [*((found.start(), found.end()) for found in _DIVIDER.finditer(whole)), (len(whole), 0)]:
         text = whole[start:end]
         blank = _COMMENTS_ONLY.match(text)
         if blank is None or blank.end() < len(text):
-            yield start, text
+            yield line, text
+        line += line_ends(whole[start:following])
         start = following
 
 
 def _read_part(reading: Reading, gathered: Gathered, text: bytes, lines_before: int) -> None:
     first = reading.records
+    loader = _Loader(text)
     try:
-        value = yaml.load(text, _Loader)  # noqa: S506  a safe loader, see above
+        value = loader.get_single_data()
         _bounded(value)
     except (yaml.YAMLError, RecursionError, BrokenObjectError, ValueError) as error:
         reading.records += 1
@@ -72,6 +89,10 @@ def _read_part(reading: Reading, gathered: Gathered, text: bytes, lines_before: 
         line = min(mark.line, text.rstrip().count(b"\n")) if mark is not None else 0
         reading.complain(lines_before + line + 1, f"{_yaml_reason(error)}.")
         return
+    finally:
+        loader.dispose()
+    for line, key in loader.doubled:
+        reading.complain(lines_before + line + 1, f'the key "{key}" stands twice in one place: the last one counts.')
     entries, around = _entries(value)
     lines: list[int] | None = None
     for place, entry in enumerate(entries):

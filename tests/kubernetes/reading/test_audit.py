@@ -130,3 +130,44 @@ def test_a_pod_refused_by_a_quota_is_what_its_controller_would_have_said(*, cont
         if isinstance(one, Event)
     ] == expected
     assert len(said) == len(expected)
+
+
+def eviction(code: int, message: str, **more: Any) -> Json:
+    refused = entry("create", None, at="2026-01-02T03:00:00Z", code=code, ref={"subresource": "eviction"})
+    refused["responseStatus"] |= {"message": message, **more}
+    return refused
+
+
+def test_an_eviction_that_a_budget_refuses_is_told_as_an_event_of_the_pod() -> None:
+    cause = {
+        "reason": "DisruptionBudget",
+        "message": "The disruption budget llm needs 2 healthy pods and has 2 currently",
+    }
+    words = "Cannot evict pod as it would violate the pod's disruption budget."
+    [seen] = observed(lines(eviction(429, words, details={"causes": [cause]})))
+    assert isinstance(seen, Seen)
+    event = seen.object
+    assert isinstance(event, Event)
+    assert (event.regarding.kind, event.regarding.namespace, event.regarding.name) == ("Pod", "team-red", "a-0")
+    assert event.message == f"{words} {cause['message']}"
+    assert event.last_time == "2026-01-02T03:00:00Z"
+
+
+@pytest.mark.parametrize("code", [201, 404, 500])
+def test_other_answers_to_an_eviction_say_nothing_about_budgets(code: int) -> None:
+    assert observed(lines(eviction(code, "whatever"))) == []
+
+
+def test_a_pod_that_a_webhook_keeps_from_being_made_is_its_controllers_matter() -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "hook-7c9d", "uid": "u", "controller": True}
+    request = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "hook-7c9d-x", "ownerReferences": [owner]}}
+    refused = entry("create", None, at="2026-01-02T03:00:00Z", code=500, request=request)
+    refused["responseStatus"]["message"] = 'Internal error occurred: failed calling webhook "policy.example.com": no'
+    [seen] = observed(lines(refused))
+    assert isinstance(seen, Seen)
+    assert isinstance(seen.object, Event)
+    assert (seen.object.reason, seen.object.regarding.kind, seen.object.regarding.name) == (
+        "FailedCreate",
+        "ReplicaSet",
+        "hook-7c9d",
+    )

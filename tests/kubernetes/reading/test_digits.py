@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.sources.kubernetes.digits import is_whole
+from analyzer.sources.digits import is_whole
 from analyzer.sources.kubernetes.times import parse_ns
 
 
