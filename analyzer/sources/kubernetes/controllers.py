@@ -15,12 +15,12 @@ from analyzer.sources.kubernetes.candidates import constraints_of
 from analyzer.sources.kubernetes.names import controller_actor, quota_actor
 from analyzer.sources.kubernetes.objects import Job, OwnerReference
 from analyzer.sources.kubernetes.owners import Owner
+from analyzer.sources.kubernetes.placing import place
 from analyzer.sources.kubernetes.pod_requests import shape_of
 from analyzer.sources.kubernetes.quantities import units
 from analyzer.sources.kubernetes.quotas import Quota
 from analyzer.sources.kubernetes.records import BOUND, PENDING
 from analyzer.sources.kubernetes.store import Store
-from analyzer.sources.kubernetes.waits import place
 
 SECOND_NS = 1_000_000_000
 REFUSED_MIN_NS = 60 * SECOND_NS
@@ -41,7 +41,8 @@ class Refused(Struct, frozen=True, kw_only=True):
     refused: CreateRefused
 
 
-def _short_of(store: Store, owner: Owner) -> int:
+def short_of(store: Store, owner: Owner) -> int:
+    """How many pods the controller has still to make; one where it does not say how many it wants."""
     if owner.over:
         return 0
     if owner.wants is None:
@@ -59,7 +60,7 @@ def standing_refusal(store: Store, owner: Owner) -> Refused | None:
     refused = store.activity.refused(owner.kind, owner.namespace, owner.name)
     if refused is None or refused.last_ns < owner.created_ns:
         return None
-    short = _short_of(store, owner)
+    short = short_of(store, owner)
     if short <= 0:
         return None
     return Refused(

@@ -2,24 +2,31 @@
 
 from collections.abc import Iterable, Mapping
 
-from analyzer.model.events import Citation, Event
+from msgspec.structs import replace
+
+from analyzer.model.events import Certainty, Citation, Event
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.model.requests import all_of, any_of
 from analyzer.sources.kubernetes.actors import Built, merged
 from analyzer.sources.kubernetes.dirty import Dirty
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
+from analyzer.sources.kubernetes.services import maker_of
 from analyzer.sources.kubernetes.stating import Statements
 from analyzer.sources.kubernetes.store import Store
 from analyzer.sources.kubernetes.waits import foremost
 
 
 class Looking:
-    """What each mechanism says now. `burden_of`: what all of them together lay on each pod."""
+    """What each mechanism says now. `burden_of`: what all of them together lay on each pod.
+
+    `stopped`: controllers that by one of them make no pods until something has come.
+    """
 
     def __init__(self, mechanisms: Iterable[Mechanism]) -> None:
         self._mechanisms = tuple(mechanisms)
         self._looks: list[Look] = [NOTHING] * len(self._mechanisms)
         self.burden_of: dict[str, Burden] = {}
+        self.stopped: set[ActorId] = set()
         self._units: Mapping[ResourceId, tuple[int, tuple[Citation, ...]]] = {}
 
     def look(self, store: Store, dirty: Dirty, now_ns: int) -> None:
@@ -36,12 +43,27 @@ class Looking:
         for look in self._looks:
             for key, burden in look.burdens.items():
                 by_pod.setdefault(key, []).append(burden)
-        burdens = {key: _together(found) for key, found in by_pod.items()}
+        burdens = {key: _or_instead(_together(found)) for key, found in by_pod.items()}
         for key in burdens.keys() | self.burden_of.keys():
             if burdens.get(key) != self.burden_of.get(key):
                 dirty.pods.add(key)
         self.burden_of.clear()
         self.burden_of.update(burdens)
+        self._stop(store, dirty)
+
+    def _stop(self, store: Store, dirty: Dirty) -> None:
+        """Note which controllers make no pods; gangs that lack pods of one for which this has changed are `dirty`."""
+        waits = (built.actor for look in self._looks for built in look.actors if built.actor.wait is not None)
+        stopped = {actor.actor for actor in waits if actor.actor.startswith("controller/")}
+        changed = stopped ^ self.stopped
+        self.stopped.clear()
+        self.stopped.update(stopped)
+        if not changed:
+            return
+        for gang, uids in store.makers_by_gang.items():
+            owners = (store.owners.by_uid(uid) for uid in uids)
+            if any(owner is not None and maker_of(store, owner) in changed for owner in owners):
+                dirty.gangs.add(gang)
 
     def changed_units(self) -> dict[ResourceId, tuple[int, tuple[Citation, ...]]]:
         """All units that mechanisms state, and none of those that they no longer state."""
@@ -61,6 +83,17 @@ class Looking:
         """Say what mechanisms remark."""
         for place, look in enumerate(self._looks):
             statements.remark(f"mechanism/{place}", look.remarks, at_ns, events)
+
+
+def _doubt(certainty: Certainty) -> bool:
+    return certainty is Certainty.SUSPECTED
+
+
+def _or_instead(burden: Burden) -> Burden:
+    """The wait of a bound pod with what would do as well."""
+    if burden.wait is None or burden.instead is None:
+        return burden
+    return replace(burden, wait=replace(burden.wait, request=any_of((burden.wait.request, burden.instead))))
 
 
 def _together(burdens: list[Burden]) -> Burden:
@@ -87,6 +120,7 @@ def _together(burdens: list[Burden]) -> Burden:
         renewed=any(one.renewed for one in burdens),
         overdue=any(one.overdue for one in burdens),
         losses=next((one.losses for one in burdens if one.losses is not None), None),
-        certainty=max((one.certainty for one in burdens), key=lambda one: one.value),
+        # Where something else would do, it is that which decides; the rest says that it is needed.
+        certainty=max((one.certainty for one in burdens if one.instead is not None or not instead), key=_doubt),
         citations=tuple(citation for one in burdens for citation in one.citations),
     )

@@ -23,11 +23,11 @@ class Burden(Struct, frozen=True, kw_only=True):
     """What a mechanism lays on a pod, and so on the pod's gang.
 
     `holds`: what it has beside its node and volumes. `wait`: of a pod that has its node, why it does not start or get
-    on all the same. `needs`: of a pod without a node, what it needs beside a place. `instead`: of such a pod, what
-    would do as well as all that. `excuse`: of a pod without a node, why it is no ground for a verdict now. `renewed`:
-    made to go, it comes back as another, so that helps although its controller makes it anew. `losses`: rounds in which it, or what it came in place of, lost what it had. `overdue`:
-    of a pod that was never tried, that it ought to have been, so that this is no excuse. Waits of several mechanisms
-    must all be met.
+    on all the same. `needs`: of a pod without a node, what it needs beside a place. `instead`: what would do as
+    well as all that. `excuse`: of a pod without a node, why it is no ground for a verdict now. `renewed`:
+    made to go, it comes back as another, so that helps although its controller makes it anew. `losses`: rounds in which
+    it, or what it came in place of, lost what it had. `overdue`: of a pod that was never tried, that it ought to have
+    been, so that this is no excuse. Waits of several mechanisms must all be met.
     """
 
     holds: Holds = ()
@@ -66,8 +66,9 @@ class Mechanism(Protocol):
     """One way to get stuck; to inherit from it saves the methods that it does not need.
 
     `kinds` names what `take` is shown: `Event`, `Lease`, `Workflow.argoproj.io` (kind, and group where the kind has no
-    struct of its own). Pods are shown to `see` as long as anything about them is out of the ordinary (they do not run,
-    are not ready, are in a gang, have volumes, leave), and once more when that is over.
+    struct of its own), `BEING_DELETED` for whatever is. Pods are shown to `see` as long as anything about them is out
+    of the ordinary (they do not run, are not ready, are in a gang, have volumes, leave), and once more when that is
+    over.
     """
 
     kinds: frozenset[str]

@@ -39,9 +39,12 @@ def deployment_of(namespace: str, owner: OwnerReference) -> str:
 class PodIndex:
     """The pods by key (`namespace/name`). `unstarted`: bound, not running. `ported`: with host ports.
 
+    `apart`: those that must not be beside others; `apart_touched`: those of them that came or went (for who asks).
+
     `odd_by_owner`: those of a controller that are not plain.
 
     `sets_of`: identities of the ReplicaSets that have pods, by the name of their Deployment as it shows in theirs.
+    `owners_in`: identities of the controllers that have pods in a namespace. `bare_in`: its pods without one.
     """
 
     def __init__(self) -> None:
@@ -54,8 +57,12 @@ class PodIndex:
         self.by_app: Index = {}
         self.leaving_on: Index = {}
         self.sets_of: Index = {}
+        self.owners_in: Index = {}
+        self.bare_in: Index = {}
         self.unstarted: set[str] = set()
         self.ported: set[str] = set()
+        self.apart: set[str] = set()
+        self.apart_touched: set[str] = set()
 
     def siblings(self, record: PodRecord) -> set[str]:
         """The ReplicaSets with pods of the Deployment to which this pod (of a ReplicaSet) belongs, by its name."""
@@ -84,8 +91,14 @@ class PodIndex:
                 self.by_owner[uid].add(key)
             else:
                 self.by_owner[uid] = {key}
+                add(self.owners_in, record.namespace, uid)
                 if record.owner.kind == "ReplicaSet":
                     add(self.sets_of, deployment_of(record.namespace, record.owner), uid)
+        else:
+            add(self.bare_in, record.namespace, key)
+        if record.apart:
+            self.apart.add(key)
+            self.apart_touched.add(key)
         if record.plain:
             return
         if record.owner is not None:
@@ -115,11 +128,18 @@ class PodIndex:
         if record.owner is not None:
             uid = reference_key(record.owner, record.namespace)
             discard(self.by_owner, uid, key)
+            if uid not in self.by_owner:
+                discard(self.owners_in, record.namespace, uid)
             discard(self.odd_by_owner, uid, key)
             if record.owner.kind == "ReplicaSet" and uid not in self.by_owner:
                 discard(self.sets_of, deployment_of(record.namespace, record.owner), uid)
+        else:
+            discard(self.bare_in, record.namespace, key)
         self.unstarted.discard(key)
         self.ported.discard(key)
+        if record.apart:
+            self.apart.discard(key)
+            self.apart_touched.add(key)
         if record.leaving is not None:
             discard(self.leaving_on, record.node, key)
         for claim in record.claims:

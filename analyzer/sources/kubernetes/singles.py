@@ -1,6 +1,6 @@
 """Pods that belong to no gang: one actor each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from analyzer.model.events import (
 from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Never, Units, all_of, any_of
 from analyzer.sources.kubernetes.actors import (
+    GRACE_NS,
     Built,
     HoldsCache,
     actor_of,
@@ -46,7 +47,7 @@ class Context(Struct, frozen=True):
     """What a single look at the cluster shares: the store, the time, and what other pods imply for this one.
 
     `plans`: roll-out by pod. `contested`: per claim that somebody cannot attach, the pods that have it attached.
-    `burdens`: what mechanisms lay on pods, by pod.
+    `burdens`: what mechanisms lay on pods, by pod. `stopped`: controllers that by a mechanism make no pods now.
     """
 
     store: Store
@@ -56,6 +57,7 @@ class Context(Struct, frozen=True):
     plans: Mapping[str, Plan]
     contested: Mapping[str, tuple[str, ...]]
     burdens: Mapping[str, Burden]
+    stopped: Set[ActorId] = frozenset()
 
 
 def remark_of(actor: ActorId, excuse: Excuse | None, now_ns: int, need: Need | None) -> tuple[Remarked, ...]:
@@ -177,7 +179,8 @@ def build_bound(context: Context, record: PodRecord, actor: ActorId) -> Built:
         lifetime, until_ns, recreated = Lifetime.FINITE, None, False
         why, recheck_ns = overdue(store, record, context.now_ns)
         if why and record.leaving is not None:
-            wait = Wait(request=Never(why), since_ns=record.leaving.due_ns)
+            minor = context.now_ns <= record.leaving.due_ns + GRACE_NS
+            wait = Wait(request=Never(why), since_ns=record.leaving.due_ns, minor=minor)
     else:
         if record.key in plan.going or record.key in plan.held:
             lifetime, recreated = Lifetime.FINITE, False

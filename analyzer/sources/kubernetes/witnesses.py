@@ -7,6 +7,9 @@ from analyzer.sources.kubernetes.objects import Custom, KubeObject, Other, Pod
 from analyzer.sources.kubernetes.observations import LogStatement, Seen
 from analyzer.sources.kubernetes.records import PodRecord
 
+BEING_DELETED = "(being deleted)"
+"""Stands among a mechanism's kinds for any object but a pod that is being deleted, as long as it is, and once more."""
+
 
 class Witness(Protocol):
     """What is shown to a mechanism (`mechanism.py` says the rest of it)."""
@@ -38,11 +41,25 @@ class Witnesses:
             for kind in sorted(one.kinds):
                 self._by_kind.setdefault(kind, []).append(one)
         self._odd: set[str] = set()
+        self._leaving: set[tuple[str, str, str]] = set()
 
     def take(self, seen: Seen) -> None:
         """Show an object that is no pod."""
-        for one in self._by_kind.get(kind_shown(seen.object), ()):
+        kind, metadata = kind_shown(seen.object), seen.object.metadata
+        shown = self._by_kind.get(kind, ())
+        for one in shown:
             one.take(seen)
+        if BEING_DELETED in self._by_kind and (metadata.deletion_timestamp is not None or self._leaving):
+            self._show_leaving(seen, (kind, metadata.namespace, metadata.name), shown)
+
+    def _show_leaving(self, seen: Seen, key: tuple[str, str, str], shown: Sequence[Witness]) -> None:
+        leaves = seen.object.metadata.deletion_timestamp is not None and not seen.gone
+        if not leaves and key not in self._leaving:
+            return
+        (self._leaving.add if leaves else self._leaving.discard)(key)
+        for one in self._by_kind[BEING_DELETED]:
+            if one not in shown:
+                one.take(seen)
 
     def see(self, pod: Pod, record: PodRecord, *, gone: bool) -> None:
         """Show a pod, if anything about it is out of the ordinary or was so when it was seen last."""

@@ -2,25 +2,29 @@
 
 Lines that make objects (options beside those of `making.py`):
 
-    node   gpu-[0-3] gpu=8 cordoned notready=5m zone=a label:k=v taint:k=v:NoSchedule
+    node   gpu-[0-3] gpu=8 cordoned notready=5m offline zone=a label:k=v taint:k=v:NoSchedule
     pod    NS/NAME on=NODE | says="Insufficient nvidia.com/gpu" | (neither: nobody has tried to place it)
            of=Kind/NAME since=2m priority=9 nominated=NODE deleted=3m finalizer=x disruption=PreemptionByScheduler
            claim=a,b group=FORM:NAME command="torchrun train.py" done failed unready creating spread
+           waiting=ImagePullBackOff crashes=7 (its container does not run), before="nc -z db 5432" image=... (an
+           init container that runs)
     job    NS/NAME pods=4 indexed on=a,b pending=2 says=... suspended ; the rest is not made
     deployment NS/NAME replicas=2 surge=1 unavailable=0 recreate paused
     replicaset NS/NAME-HASH of=Deployment/NAME replicas=2 on=a,b | pending=1 says=...
     statefulset NS/NAME replicas=3 parallel on=a pending=1 | daemonset NS/NAME on=a,b
+           revision=OLD update=NEW updated=2 partition=1 ondelete: how far its roll-out is (`ordered.py`)
     podgroup NS/NAME form=native|x-k8s|volcano|kai min=4
-    jobset, lws, pytorchjob, mpijob, raycluster: `groups.py`; Kueue: `queues.py`; DRA: `devices.py`
+    jobset, lws, pytorchjob, mpijob, raycluster: `groups.py`; Kueue: `queues.py`; DRA: `devices.py`; Argo: `argo.py`
     quota  NS/NAME hard:requests.nvidia.com/gpu=8 used:requests.nvidia.com/gpu=8
     pvc    NS/NAME mode=ReadWriteOncePod only=NODE zone=a unbound
     custom NS/NAME kind=Lease api=coordination.k8s.io/v1 spec='{}' status='{}'
     event  REASON Kind/NS/NAME "message" from=cluster-autoscaler count=3 first=1m normal
+    note   REASON Kind/NS/NAME "message" ... the same about something that is not there (any more); life=2: its second
     log    "Pod is waiting to be scheduled to node" pod=NS/NAME nodeName=gpu-0
     end    20m                       the latest moment that the files know of
 
-`says` is completed to the scheduler's full sentence; `tail=novictims|unhelpful|none` chooses what it says about
-preemption.
+`says` is completed to the scheduler's full sentence, unless the flag `verbatim` is there;
+`tail=novictims|unhelpful|none` chooses what it says about preemption, `reason=` is that of the pod's condition.
 """
 
 import json
@@ -28,7 +32,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tests.kubernetes.scenarios import devices, groups, making, queues
+from tests.kubernetes.scenarios import argo, devices, groups, making, network, ordered, queues, storage
 from tests.kubernetes.scenarios.lines import Line, klog_stamp, parse, seconds
 from tests.kubernetes.scenarios.making import Object
 
@@ -66,9 +70,14 @@ class Incident:
             "pvc": lambda line: [self.add(made) for made in making.claim(line)],
             "custom": lambda line: self.add(making.custom(line)),
             "event": self._event,
+            "note": self._note,
             "log": self._log,
             "end": self._end,
-            **{kind: self._group(build) for part in (groups, queues, devices) for kind, build in part.BUILDERS.items()},
+            **{
+                kind: self._group(build)
+                for part in (groups, queues, devices, argo, network, storage)
+                for kind, build in part.BUILDERS.items()
+            },
         }
         for line in self._lines:
             makers[line.kind](line)
@@ -92,7 +101,7 @@ class Incident:
 
     def _said(self, line: Line) -> str:
         text = line.options.get("says", "")
-        if not text or text.startswith("0/"):
+        if not text or text.startswith("0/") or "verbatim" in line.words:
             return text
         count = self._node_count
         if not text[0].isdigit():
@@ -210,8 +219,10 @@ class Incident:
         count = line.number("replicas", 1)
         policy = "Parallel" if "parallel" in line.words else "OrderedReady"
         made = self.workload(line, "StatefulSet", {"replicas": count, "podManagementPolicy": policy})
+        if "revision" in line.options:
+            line = ordered.with_revision(line, made)
         pods = self.pods(line, made, [f"{line.short}-{n}" for n in range(count)], "Always")
-        made["status"] = {"replicas": len(pods), "readyReplicas": sum(is_ready(pod) for pod in pods)}
+        made["status"] |= {"replicas": len(pods), "readyReplicas": sum(is_ready(pod) for pod in pods)}
 
     def _daemon_set(self, line: Line) -> None:
         made = self.workload(line, "DaemonSet", {})
@@ -225,6 +236,14 @@ class Incident:
         target, message = line.words[0], line.words[1]
         kind, *namespace, name = target.split("/")
         self.add(making.event(line, line.name, self.find(kind, "".join(namespace), name), message))
+
+    def _note(self, line: Line) -> None:
+        """An event about something that is gone, or was not handed over."""
+        kind, *namespace, name = line.words[0].split("/")
+        place = "".join(namespace)
+        about = {"name": name, "namespace": place, "uid": making.uid(kind, place, name + line.options.get("life", ""))}
+        gone: Object = {"apiVersion": _API.get(kind, "v1"), "kind": kind, "metadata": about}
+        self.add(making.event(line, line.name, gone, line.words[1]))
 
     def _log(self, line: Line) -> None:
         level = line.options.get("level", "I")

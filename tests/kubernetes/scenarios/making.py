@@ -5,11 +5,16 @@ import json
 import uuid
 from typing import Any
 
+from tests.kubernetes.scenarios import beside
 from tests.kubernetes.scenarios.lines import Line, micro_stamp, stamp
 
 Object = dict[str, Any]
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SHORT = {"gpu": "nvidia.com/gpu", "cpu": "cpu", "mem": "memory", "disk": "ephemeral-storage"}
+_OFFLINE = (
+    "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin"
+    " returns error: cni plugin not initialized"
+)
 _CONDITIONS = ("Initialized", "Ready", "ContainersReady", "PodScheduled")
 
 
@@ -46,9 +51,13 @@ def amounts(line: Line, extra: str = "res", defaults: dict[str, str] | None = No
 
 
 def node(line: Line) -> Object:
-    """A node of 64 cores and 512 GiB unless the line says otherwise; flags `cordoned`, `notready`."""
+    """A node of 64 cores and 512 GiB unless the line says otherwise; flags `cordoned`, `notready`, `pluginless`.
+
+    The last offers none of its cards.
+    """
     defaults = {"cpu": "64", "memory": "512Gi", "ephemeral-storage": "3000Gi", "pods": line.options.get("pods", "110")}
     room = amounts(line, defaults=defaults)
+    offered = {key: "0" if "/" in key and "pluginless" in line.words else value for key, value in room.items()}
     made = metadata(line, "Node", line.name)
     made["labels"] = {
         "kubernetes.io/hostname": line.name,
@@ -66,6 +75,9 @@ def node(line: Line) -> Object:
     if "notready" in line.options:
         taints += [{"key": "node.kubernetes.io/unreachable", "effect": e} for e in ("NoSchedule", "NoExecute")]
     ready = "Unknown" if "notready" in line.options else "True"
+    if "offline" in line.words:  # its network was never set up
+        taints += [{"key": "node.kubernetes.io/not-ready", "effect": e} for e in ("NoSchedule", "NoExecute")]
+        ready = "False"
     condition = {
         "type": "Ready",
         "status": ready,
@@ -74,6 +86,8 @@ def node(line: Line) -> Object:
         "lastTransitionTime": stamp(since),
         "lastHeartbeatTime": stamp(since),
     }
+    if ready == "False":
+        condition |= {"reason": "KubeletNotReady", "message": _OFFLINE}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -82,7 +96,7 @@ def node(line: Line) -> Object:
             **({"unschedulable": True} if "cordoned" in line.words else {}),
             **({"taints": taints} if taints else {}),
         },
-        "status": {"capacity": room, "allocatable": room, "conditions": [condition]},
+        "status": {"capacity": room, "allocatable": offered, "conditions": [condition]},
     }
 
 
@@ -117,6 +131,12 @@ def _container(line: Line) -> Object:
 
 def _init_containers(line: Line) -> list[Object]:
     made: list[Object] = []
+    if "before" in line.options:
+        said = line.options["before"]
+        if "image" in line.options:  # an image whose entry point takes the words
+            made.append({"name": "before", "image": line.options["image"], "args": said.split()})
+        else:
+            made.append({"name": "before", "image": "busybox:1.36", "command": ["sh", "-c", said]})
     for key in ("init", "sidecar"):
         amount = dict(line.map(key))
         if amount:
@@ -158,6 +178,7 @@ def pod_spec(line: Line, restart: str) -> Object:
     if "spread" in line.words:
         term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": line.map("label")}}
         spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    beside.add_company(line, spec)
     return spec
 
 
@@ -177,17 +198,25 @@ def pod_status(line: Line, on: str, said: str) -> Object:
                 "message": "Scheduling is blocked due to non-empty scheduling gates",
             }
         else:
-            condition |= {"reason": "Unschedulable", "message": said}
+            condition |= {"reason": line.options.get("reason", "Unschedulable"), "message": said}
         untried = not said and "gate" not in line.options
         status: Object = {"phase": "Pending", **({} if untried else {"conditions": [condition]})}
         if "nominated" in line.options:
             status["nominatedNodeName"] = line.options["nominated"]
         return status
+    if "refused" in line.options:  # by the kubelet, after the scheduler had placed it
+        said = "Pod was rejected: Allocate failed due to no healthy devices present; cannot allocate unhealthy devices"
+        return {"phase": "Failed", "reason": line.options["refused"], "message": said, "startTime": since}
     phase = "Succeeded" if "done" in line.words else "Failed" if "failed" in line.words else "Running"
     starting = "creating" in line.words
-    ready = phase == "Running" and not starting and "unready" not in line.words
+    waiting, crashes = line.options.get("waiting", ""), line.number("crashes")
+    before = "before" in line.options and phase == "Running" and "after" not in line.words
+    starting = starting or before or bool(waiting and not crashes)
+    ready = phase == "Running" and not starting and not waiting and "unready" not in line.words
     state: Object = {"running": {"startedAt": since}}
-    if starting:
+    if waiting:
+        phase, state = ("Pending" if starting else phase), {"waiting": {"reason": waiting, "message": "Back-off"}}
+    elif starting:
         phase, state = "Pending", {"waiting": {"reason": "ContainerCreating"}}
     elif phase != "Running":
         state = {"terminated": {"exitCode": int(phase == "Failed"), "finishedAt": since, "reason": "Completed"}}
@@ -199,8 +228,15 @@ def pod_status(line: Line, on: str, said: str) -> Object:
     if "disruption" in line.options:
         target = {"type": "DisruptionTarget", "status": "True", "reason": line.options["disruption"]}
         conditions.append({**target, "message": "preempting", "lastTransitionTime": since, "lastProbeTime": None})
-    container = {"name": "main", "image": "registry.example/train:1", "ready": ready, "restartCount": 0, "state": state}
-    return {"phase": phase, "startTime": since, "conditions": conditions, "containerStatuses": [container]}
+    container = {"name": "main", "image": "registry.example/train:1", "ready": ready, "restartCount": crashes}
+    made = {"phase": phase, "startTime": since, "conditions": conditions}
+    made["containerStatuses"] = [{**container, "state": state}]
+    if "before" in line.options:
+        running: Object = {"running": {"startedAt": since}}
+        done: Object = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": since, "finishedAt": since}}
+        one = {"name": "before", "image": "busybox:1.36", "restartCount": 0, "ready": not before}
+        made["initContainerStatuses"] = [{**one, "state": running if before else done}]
+    return made
 
 
 def event(line: Line, reason: str, target: Object, message: str) -> Object:
@@ -248,10 +284,11 @@ def quota(line: Line) -> Object:
 
 
 def claim(line: Line) -> list[Object]:
-    """A claim and its volume. `mode=` (ReadWriteOnce), `only=NODE` or `zone=` for node affinity, `unbound`."""
+    """A claim and its volume. `mode=` (ReadWriteOnce), `only=NODE` or `zone=` for affinity, `class=`, `unbound`."""
     mode = line.options.get("mode", "ReadWriteOnce")
     volume = f"pvc-{uid('PersistentVolumeClaim', line.namespace, line.short)}"
-    spec: Object = {"accessModes": [mode], "resources": {"requests": {"storage": "1Ti"}}, "storageClassName": "csi"}
+    spec: Object = {"accessModes": [mode], "resources": {"requests": {"storage": "1Ti"}}}
+    spec["storageClassName"] = line.options.get("class", "csi")
     about = metadata(line, "PersistentVolumeClaim", line.short, line.namespace)
     made: Object = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": about, "spec": spec}
     if "unbound" in line.words:
@@ -260,7 +297,8 @@ def claim(line: Line) -> list[Object]:
     spec["volumeName"] = volume
     reference = {"kind": "PersistentVolumeClaim", "namespace": line.namespace, "name": line.short, "uid": about["uid"]}
     pv_spec: Object = {"accessModes": [mode], "capacity": {"storage": "1Ti"}, "claimRef": reference}
-    pv_spec |= {"csi": {"driver": "csi.example.com", "volumeHandle": volume}, "storageClassName": "csi"}
+    pv_spec |= {"csi": {"driver": "csi.example.com", "volumeHandle": volume}}
+    pv_spec["storageClassName"] = spec["storageClassName"]
     places = {"only": "kubernetes.io/hostname", "zone": "topology.kubernetes.io/zone"}
     terms = [
         {"key": label, "operator": "In", "values": line.several(key)}

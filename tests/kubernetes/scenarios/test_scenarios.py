@@ -12,7 +12,29 @@ from tests.replay.truth import compare, parts_of
 FOLDER = Path(__file__).parent
 SCENARIOS = sorted(FOLDER.glob("*/*.scenario"))
 HISTORIES = sorted(FOLDER.glob("*/*.history"))
-MECHANISMS = ("a1", "a2", "a5", "a7", "b1", "b2", "d1_gpus", "d1_volumes", "d2", "dra", "h1", "kueue")
+MECHANISMS = (
+    *(
+        "a1",
+        "a2",
+        "a3",
+        "a4",
+        "a5",
+        "a6",
+        "a7",
+        "b1",
+        "b2",
+        "c1",
+        "c2",
+        "c3",
+        "c4",
+        "c5",
+        "d1_gpus",
+        "d1_volumes",
+        "d2",
+    ),
+    *("dra", "e1", "e2", "f1", "g1", "g2", "h1", "h2", "kueue"),
+    *("d3", "placement", "nowhere", "unstartable", "node_refusals"),
+)
 
 
 def _name(path: Path) -> str:

@@ -33,8 +33,8 @@ def test_hold_time_can_be_chosen(tmp_path: Path) -> None:
 
 def test_order_and_repetition_of_stream_lines_do_not_matter(tmp_path: Path) -> None:
     shuffler = random.Random(5)  # noqa: S311 - a fixed shuffle, not a secret
-    for history in sorted(HISTORIES.glob("*.history")):
-        folder = _written(history.stem, tmp_path / history.stem)
+    for history in sorted(HISTORIES.parent.glob("*/*.history")):
+        folder = write_history(parts_of(history.read_text("utf-8"))[0], tmp_path / history.parent.name / history.stem)
         given = verdicts_of(report_of([folder]))
         for stream in folder.iterdir():
             lines = stream.read_text("utf-8").splitlines(keepends=True)
