@@ -36,6 +36,8 @@ def findings(rule: Rule, view: View, *, orphaned: bool) -> Iterator[Finding]:
         behind = view.diagnosis.behind.get(roots[0], ())
         if len(roots) > 1:
             behind = tuple(sorted({name for root in roots for name in view.diagnosis.behind.get(root, ())}))
+        if not behind and all(_is_minor(view.system.actors[root]) for root in roots):
+            continue
         identity = ""
         if isinstance(about, tuple):
             identity = f"{about[0]}\n{about[1].told}"
@@ -48,6 +50,10 @@ def findings(rule: Rule, view: View, *, orphaned: bool) -> Iterator[Finding]:
 def is_orphaned_hold(actor: ActorObserved) -> bool:
     """It holds something, and nothing that happens in the cluster lets it go on: its owner died, or nobody ends it."""
     return bool(actor.holds) and actor.wait is not None and needs_never(actor.wait.request)
+
+
+def _is_minor(actor: ActorObserved) -> bool:
+    return actor.wait is not None and actor.wait.minor
 
 
 def needs_never(request: Request) -> bool:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from analyzer.model.events import ActorObserved, Citation, Holds, Lifetime, Remarked
 from analyzer.model.ids import ActorId, ResourceId
+from analyzer.sources.kubernetes.company import Company
 from analyzer.sources.kubernetes.names import NamesByNode, counted, gang_actor, pod_actor
 from analyzer.sources.kubernetes.owners import reference_key
 from analyzer.sources.kubernetes.pod_index import deployment_of
@@ -42,7 +43,7 @@ class Built(Struct, frozen=True, kw_only=True):
     actor: ActorObserved
     remarks: tuple[Remarked, ...] = ()
     recheck_ns: int | None = None
-    classes: tuple[Class, ...] = ()
+    classes: tuple[Class | Company, ...] = ()
 
     @property
     def watched(self) -> bool:
@@ -215,11 +216,12 @@ def overdue(store: Store, record: PodRecord, now_ns: int) -> tuple[str, int | No
         return "", None
     foreign = tuple(name for name in leaving.finalizers if name not in ROUTINE_FINALIZERS)
     preempted = bool(leaving.disruption) or record.key in store.preempted
-    grace_ns = 0 if foreign and not preempted else GRACE_NS
-    if now_ns <= leaving.due_ns + grace_ns:
-        return "", leaving.due_ns + grace_ns + 1
+    in_grace = now_ns <= leaving.due_ns + GRACE_NS
+    if in_grace and (preempted or not foreign):
+        return "", leaving.due_ns + GRACE_NS + 1
     if foreign:
-        return f"it was to be gone, but nobody takes off the finalizer {', '.join(foreign)}", None
+        again_ns = leaving.due_ns + GRACE_NS + 1 if in_grace else None
+        return f"it was to be gone, but nobody takes off the finalizer {', '.join(foreign)}", again_ns
     node = store.candidates.nodes.get(record.node)
     if store.candidates.nodes and node is None:
         return f"it was to be gone, but its node {record.node} does not exist any more", None

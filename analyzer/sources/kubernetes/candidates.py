@@ -1,7 +1,7 @@
 """Which nodes come into question for a pod: selector, required node affinity, taints, cordon, readiness, volumes.
 
 Constraints and answers are interned: a thousand pods of one template share one `Constraints` and one tuple of names.
-Inter-pod affinity and topology spread are not looked at: without them a pod has more places, so we are more silent.
+What depends on other pods (affinity between pods, topology spread) is added in `openings.py`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -132,7 +132,8 @@ def _compares(have: str | None, operator: str, values: tuple[str, ...]) -> bool:
         return False
 
 
-def _holds(requirement: Requirement, have: str | None) -> bool:
+def holds(requirement: Requirement, have: str | None) -> bool:
+    """Whether the requirement holds of a label with this value (None: there is no such label)."""
     match requirement.operator:
         case "In":
             return have in requirement.values
@@ -148,12 +149,13 @@ def _holds(requirement: Requirement, have: str | None) -> bool:
             return True  # an operator of the future: more places, more silent
 
 
-def _one_holds(terms: Iterable[NodeSelectorTerm], node: NodeFacts) -> bool:
+def one_holds(terms: Iterable[NodeSelectorTerm], node: NodeFacts) -> bool:
+    """Whether one of the terms holds of the node."""
     return any(
         (term.match_expressions or term.match_fields)
-        and all(_holds(requirement, node.labels.get(requirement.key)) for requirement in term.match_expressions)
+        and all(holds(requirement, node.labels.get(requirement.key)) for requirement in term.match_expressions)
         and all(
-            requirement.key != "metadata.name" or _holds(requirement, node.name) for requirement in term.match_fields
+            requirement.key != "metadata.name" or holds(requirement, node.name) for requirement in term.match_fields
         )
         for term in terms
     )
@@ -190,16 +192,26 @@ def _tolerated(taint: HardTaint, tolerations: tuple[Toleration, ...]) -> bool:
     return any(_tolerates(toleration, taint) for toleration in tolerations)
 
 
-def admits(constraints: Constraints, node: NodeFacts) -> bool:
-    """Whether the node comes into question by labels, taints and volumes: readiness and cordon are left aside."""
+def suits(constraints: Constraints, node: NodeFacts) -> bool:
+    """Whether selector and required node affinity hold of the node."""
     labels = node.labels
     for key, value in constraints.selector:
         if labels.get(key) != value:
             return False
+    return constraints.terms is None or one_holds(constraints.terms, node)
+
+
+def tolerated(constraints: Constraints, node: NodeFacts) -> bool:
+    """Whether the pod puts up with the node's taints: readiness and cordon are left aside."""
+    return all(_tolerated(taint, constraints.tolerations) for taint in node.taints)
+
+
+def admits(constraints: Constraints, node: NodeFacts) -> bool:
+    """Whether the node comes into question by labels, taints and volumes: readiness and cordon are left aside."""
     return (
-        (constraints.terms is None or _one_holds(constraints.terms, node))
-        and (not constraints.pinned or all(_one_holds(terms, node) for terms in constraints.pinned))
-        and (not node.taints or all(_tolerated(taint, constraints.tolerations) for taint in node.taints))
+        suits(constraints, node)
+        and (not constraints.pinned or all(one_holds(terms, node) for terms in constraints.pinned))
+        and (not node.taints or tolerated(constraints, node))
     )
 
 
@@ -244,6 +256,10 @@ class Candidates:
             choice = self._choices[constraints] = self._look(constraints)
         return choice
 
+    def shared(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The one tuple of these names that all who ask share."""
+        return self._interned.setdefault(names, names)
+
     def _worth_a_look(self, constraints: Constraints) -> Sequence[NodeFacts]:
         """The nodes that are named, or have the rarest of the labels, or all of them; sorted by name."""
         named = _named(constraints.terms) if constraints.terms is not None else None
@@ -278,4 +294,4 @@ class Candidates:
             else:
                 among.append(name)
         names = tuple(among)
-        return Choice(self._interned.setdefault(names, names), tuple(away), tuple(cordoned))
+        return Choice(self.shared(names), tuple(away), tuple(cordoned))

@@ -11,6 +11,7 @@ from operator import attrgetter
 from analyzer.model.events import ActorObserved, Citation, Event
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.sources.kubernetes.actors import Built, HoldsCache
+from analyzer.sources.kubernetes.company import Company
 from analyzer.sources.kubernetes.controllers import all_refused, build_phantom, build_refused
 from analyzer.sources.kubernetes.device_actors import look_at_claims, settle_devices
 from analyzer.sources.kubernetes.dirty import Dirty
@@ -55,14 +56,16 @@ class Cluster:
         self._of_quota: dict[tuple[str, str], tuple[ResourceId, ...]] = {}
         self._sources: dict[str, tuple[ActorId, ...]] = {}
         self._recheck: dict[str, int] = {}
-        self._classes: dict[Class, set[str]] = {}
-        self._classes_of: dict[str, tuple[Class, ...]] = {}
+        self._classes: dict[Class | Company, set[str]] = {}
+        self._classes_of: dict[str, tuple[Class | Company, ...]] = {}
+        self._companies: set[Company] = set()
         self._waiting: set[str] = set()
         self._watched: set[str] = set()
         self._plain = PlainPods(self._holds)
         self._rolling = Rolling(self.store)
         self._refusing = False
         self._contested: dict[str, tuple[str, ...]] = {}
+        self.store.neighbours.restless = (self._rolling.plan_of, self._looking.burden_of)
 
     def apply(self, observation: Observation) -> None:
         """Take one observation."""
@@ -77,6 +80,7 @@ class Cluster:
         store = self.store
         store.kept.lapse(at_ns)
         settle_devices(store)
+        store.settle_attachments()
         dirty, store.dirty = store.dirty, Dirty()
         events: list[Event] = []
         self._plain.begin()
@@ -84,7 +88,14 @@ class Cluster:
         self._restate_resources(dirty, at_ns, events)
         needs = LoneNeeds(store, at_ns)
         context = Context(
-            store, at_ns, needs, self._holds, self._rolling.plan_of, self._contested, self._looking.burden_of
+            store,
+            at_ns,
+            needs,
+            self._holds,
+            self._rolling.plan_of,
+            self._contested,
+            self._looking.burden_of,
+            self._looking.stopped,
         )
         arrived = self._look_at_arrived(context, dirty)
         done: list[Built] = []
@@ -119,6 +130,7 @@ class Cluster:
         """Add to `dirty` what fares differently because something else has changed, or because time has passed."""
         store = self.store
         dirty.widen(store.index)
+        store.neighbours.see(dirty)
         for source, moment in list(self._recheck.items()):
             if moment <= at_ns:
                 del self._recheck[source]
@@ -143,6 +155,9 @@ class Cluster:
         self._looking.look(store, dirty, at_ns)
         self._refusing = bool(store.activity.all_refused())
         self._rolling.spread(dirty, refusing=self._refusing)
+        for company in store.neighbours.touched(dirty, self._companies):
+            for source in self._classes[company]:
+                self._mark(source, dirty)
 
     def _mark(self, source: str, dirty: Dirty) -> None:
         kind, _, key = source.partition("/")
@@ -279,6 +294,8 @@ class Cluster:
         """Remember whether this source waits, when to ask it again, and what classes of pods it waits with."""
         for known in self._classes_of.pop(source, ()):
             self._classes[known].discard(source)
+            if isinstance(known, Company) and not self._classes[known]:
+                self._companies.discard(known)
         self._recheck.pop(source, None)
         if not any(one.watched for one in built):
             self._watched.discard(source)
@@ -295,13 +312,18 @@ class Cluster:
             self._classes_of[source] = classes
             for one in classes:
                 self._classes.setdefault(one, set()).add(source)
+                if isinstance(one, Company):
+                    self._companies.add(one)
 
     # --- stating ----------------------------------------------------------------------------------------------------
 
     def _state_ends(self, done: list[Built], gone: list[ActorId], at_ns: int, events: list[Event]) -> None:
         """First who is gone, so that whoever takes a place is told after whoever left it."""
         now_stated = {one.actor.actor for one in done} if gone else set()
-        for actor in sorted(set(gone) - now_stated):
+        # Of a pod that was made anew under its old name nobody may have seen the end; what it went through ends with it.
+        renewed = {actor for key in self.store.renewed if (actor := pod_actor(key)) in self._said.actors}
+        self.store.renewed.clear()
+        for actor in sorted((set(gone) - now_stated) | renewed):
             evicted = actor.partition("/")[2] in self.store.evicted
             self._said.end(actor, at_ns, events, evicted=evicted)
 

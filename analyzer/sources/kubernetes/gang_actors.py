@@ -8,12 +8,13 @@ from analyzer.model.events import ActorObserved, Citation, Excuse, ExcuseKind, L
 from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Never, Request, all_of
 from analyzer.sources.kubernetes.actors import Built, cited, lifetime_of, merged, overdue
-from analyzer.sources.kubernetes.controllers import refused_request, standing_refusal
+from analyzer.sources.kubernetes.controllers import refused_request, short_of, standing_refusal
 from analyzer.sources.kubernetes.gang_burdens import burdened_certainty, burdened_wait, burdens_of
 from analyzer.sources.kubernetes.gangs import Gang, Terms, member_of, template_member, terms_of
 from analyzer.sources.kubernetes.names import controller_actor, gang_actor, pod_actor
 from analyzer.sources.kubernetes.owners import Owner, reference_key
 from analyzer.sources.kubernetes.records import BOUND, SUCCEEDED, PodRecord
+from analyzer.sources.kubernetes.services import maker_of
 from analyzer.sources.kubernetes.singles import Context, build_bound, holds_of, live, remark_of
 from analyzer.sources.kubernetes.store import Store
 from analyzer.sources.kubernetes.waits import Need, foremost, need_of
@@ -124,6 +125,10 @@ def lack_of(context: Context, gang: Gang, terms: Terms, records: Sequence[PodRec
             since_ns=min(found.refused.first_ns for found in refused),
             citations=tuple(found.refused.citation for found in refused),
         )
+    short = [owner for owner in makers if short_of(store, owner) > 0] if context.stopped else []
+    if short and all(maker_of(store, owner) in context.stopped for owner in short):
+        peers = tuple(sorted({maker_of(store, owner) for owner in short}))
+        return Lack(parts=(Arrivals(peers, 1),), citations=tuple(owner.citation for owner in short))
     ordered = [owner for owner in makers if owner.ordered and _waits_for_ready(store, owner)]
     if ordered and terms.atomic:
         peers = tuple(controller_actor(owner.namespace, owner.name) for owner in ordered)

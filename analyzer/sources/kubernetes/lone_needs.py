@@ -4,13 +4,14 @@ A thousand pods of one Job ask for the same place, and the scheduler says the sa
 """
 
 from analyzer.sources.kubernetes.candidates import Constraints
+from analyzer.sources.kubernetes.company import Company
 from analyzer.sources.kubernetes.pod_requests import Shape
 from analyzer.sources.kubernetes.records import PodRecord, Try
 from analyzer.sources.kubernetes.store import Store
 from analyzer.sources.kubernetes.waits import Need, need_of
 
-_Likeness = tuple[Shape, Constraints, str, int, bool]
-"""Shape, constraints, the scheduler's words, priority, and whether it never preempts."""
+_Likeness = tuple[Shape, Constraints, Company | None, str, int, bool]
+"""Shape, constraints, company, the scheduler's words, priority, and whether it never preempts."""
 
 
 class LoneNeeds:
@@ -34,7 +35,8 @@ class LoneNeeds:
             or store.activity.speaks_of(record.key)
         ):
             return need_of(store, (record,), 1, self._now_ns)
-        key = (record.shape, pending.constraints, pending.said, record.priority, pending.never_preempts)
+        company = store.neighbours.company_of(record)
+        key = (record.shape, pending.constraints, company, pending.said, record.priority, pending.never_preempts)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = need_of(store, (record,), 1, self._now_ns)

@@ -21,7 +21,9 @@ class ReasonKind(StrEnum):
     PORTS = "ports"
     CANDIDATE = "candidate"  # affinity, taint, cordon: which nodes come into question
     VOLUME = "volume"  # pinned, in use elsewhere, or not bound
-    UNMODELLED = "unmodelled"  # spread, anti-affinity, devices, plug-ins, anything new
+    ATTACH = "attach"  # so many volumes as the node can attach
+    COMPANY = "company"  # other pods: affinity, anti-affinity, spread
+    UNMODELLED = "unmodelled"  # devices, plug-ins, anything new
 
 
 class Reason(Struct, frozen=True):
@@ -60,6 +62,12 @@ _CANDIDATE_WORDS = (
     "were unschedulable",
     "node name",
 )
+_COMPANY_WORDS = (
+    "didn't match pod affinity",
+    "didn't match pod anti-affinity",
+    "didn't satisfy existing pods anti-affinity",
+    "didn't match pod topology spread constraints",
+)
 _VOLUME_WORDS = ("volume", "PersistentVolume", "persistentvolume", "pvc(s)", "free storage")
 
 
@@ -74,9 +82,13 @@ def _kind_and_resource(text: str) -> tuple[ReasonKind, str]:
     # Before "volume": a claim's node affinity is about the volume, a taint's text may hold any word.
     if "volume node affinity" in text or "PersistentVolume's node affinity" in text:
         return ReasonKind.VOLUME, ""
-    if any(word in text for word in _CANDIDATE_WORDS) and "anti-affinity" not in text and "pod affinity" not in text:
+    if any(word in text for word in _COMPANY_WORDS):
+        return ReasonKind.COMPANY, ""
+    if any(word in text for word in _CANDIDATE_WORDS):
         return ReasonKind.CANDIDATE, ""
-    if any(word in text for word in _VOLUME_WORDS) and "max volume count" not in text:
+    if "max volume count" in text:
+        return ReasonKind.ATTACH, ""
+    if any(word in text for word in _VOLUME_WORDS):
         return ReasonKind.VOLUME, ""
     return ReasonKind.UNMODELLED, ""
 

@@ -4,7 +4,7 @@ Something may hold units that is not in the files (a reservation in scheduler me
 dumped), or the scheduler has not looked again yet. Either way nobody can judge, so there is no verdict.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from analyzer.model.events import Excuse, ExcuseKind
 from analyzer.sources.kubernetes.candidates import Candidates, Constraints
@@ -12,6 +12,9 @@ from analyzer.sources.kubernetes.messages import Reason, ReasonKind, parse
 from analyzer.sources.kubernetes.pod_requests import Shape
 
 Class = tuple[Shape, Constraints]
+
+_MODELLED = frozenset({ReasonKind.SHORT, ReasonKind.CANDIDATE, ReasonKind.PORTS, ReasonKind.ATTACH, ReasonKind.COMPANY})
+"""Reasons that the objects must bear out."""
 
 
 class Rooms:
@@ -81,11 +84,16 @@ class Rooms:
             found = self._found[key] = next((node for node in among if self.has_room(node, shape)), "")
         return found
 
-    def room_for_all(self, shape: Shape, constraints: Constraints, count: int) -> str:
-        """A node with room if so many such pods fit at once as the objects stand, "" if they do not. O(candidates)."""
+    def room_for_all(
+        self, shape: Shape, constraints: Constraints, count: int, is_open: Callable[[str], bool] = lambda _: True
+    ) -> str:
+        """A node with room if so many such pods fit at once as the objects stand, "" if they do not. O(candidates).
+
+        `is_open`: whether a node comes into question as other pods lie.
+        """
         self._freshen()
         left, first = count, ""
-        for node in self._candidates.choose(constraints).among:
+        for node in filter(is_open, self._candidates.choose(constraints).among):
             free = self.free(node)
             fit = min((free.get(kind, 0) // units for kind, units in shape.each), default=0)
             if shape.ports:
@@ -147,12 +155,20 @@ def _shorts(reasons: Iterable[Reason]) -> list[Reason]:
 
 
 def objection(
-    said: str, shape: Shape, constraints: Constraints, rooms: Rooms, candidates: Candidates, *, together: int = 1
+    said: str,
+    shape: Shape,
+    constraints: Constraints,
+    rooms: Rooms,
+    candidates: Candidates,
+    *,
+    together: int = 1,
+    opened: Callable[[], Iterable[Callable[[str], bool]]] | None = None,
 ) -> Excuse | None:
     """Why the scheduler's words and the objects do not fit together, None if they do.
 
     `together`: so many such pods must find room at once, since the scheduler places a whole gang or nobody; 0 if that
-    cannot be asked (pods of several shapes).
+    cannot be asked (pods of several shapes). `opened` finds out which nodes are open to the pod as other pods lie, in
+    one way or another; None if that does not depend on other pods.
     """
     if not candidates.nodes:
         return Excuse(ExcuseKind.BLIND, "no node is in the input: hand over `kubectl get nodes -o json` too")
@@ -162,7 +178,9 @@ def objection(
         return Excuse(ExcuseKind.BLIND, f"the scheduler speaks of {verdict.nodes} nodes, {known} are in the input")
     among = candidates.choose(constraints).among
     shorts = _shorts(verdict.reasons)
-    reached = max((reason.count or 0 for reason in shorts), default=0)
+    crowded = [reason for reason in verdict.reasons if reason.kind is ReasonKind.COMPANY]
+    # Each node is told by what it lacks first: other pods are looked at where there is room.
+    reached = max((reason.count or 0 for reason in shorts), default=0) + sum(reason.count or 0 for reason in crowded)
     if verdict.nodes == known and reached > len(among):
         # Shortage is the last thing it looks at: those nodes passed selectors and taints.
         return Excuse(
@@ -171,10 +189,13 @@ def objection(
         )
     if not together or not verdict.reasons:
         return None
-    if not all(reason.kind in {ReasonKind.SHORT, ReasonKind.CANDIDATE, ReasonKind.PORTS} for reason in verdict.reasons):
+    if not all(reason.kind in _MODELLED for reason in verdict.reasons):
         return None
     node = rooms.room_for(shape, constraints)
-    if node and together > 1:
+    if node and opened is not None and crowded:
+        found = (rooms.room_for_all(shape, constraints, max(1, together), is_open) for is_open in opened())
+        node = next(filter(None, found), "")
+    elif node and together > 1:
         node = rooms.room_for_all(shape, constraints, together)
     if not node:
         return None

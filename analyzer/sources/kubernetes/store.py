@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from analyzer.model.events import Citation
 from analyzer.sources.kubernetes import observations as told
 from analyzer.sources.kubernetes.activity import Activity
+from analyzer.sources.kubernetes.attachments import Attachments
 from analyzer.sources.kubernetes.candidates import Candidates, NodeFacts, node_facts
 from analyzer.sources.kubernetes.dirty import Dirty
 from analyzer.sources.kubernetes.gangs import Groups
@@ -17,6 +18,7 @@ from analyzer.sources.kubernetes.kept_places import KeptPlaces
 from analyzer.sources.kubernetes.kueue import Kueue
 from analyzer.sources.kubernetes.likeness import Likeness
 from analyzer.sources.kubernetes.memberships import LONE_KINDS, Memberships
+from analyzer.sources.kubernetes.neighbours import Neighbours
 from analyzer.sources.kubernetes.objects import (
     Custom,
     DaemonSet,
@@ -24,6 +26,7 @@ from analyzer.sources.kubernetes.objects import (
     Event,
     Job,
     KubeObject,
+    Namespace,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -41,6 +44,7 @@ from analyzer.sources.kubernetes.records import BOUND, PENDING, PodRecord, Recor
 from analyzer.sources.kubernetes.resource_claims import Devices
 from analyzer.sources.kubernetes.rooms import Rooms
 from analyzer.sources.kubernetes.volumes import Volumes
+from analyzer.sources.kubernetes.withheld import Withheld
 from analyzer.sources.kubernetes.witnesses import Witness, Witnesses
 
 
@@ -59,9 +63,13 @@ class Store:
         self.activity = Activity()
         self.kueue = Kueue()
         self.devices = Devices()
+        self.neighbours = Neighbours(self.index)
+        self.withheld = Withheld()
+        self.attachments = Attachments(self.pods, self.index.by_claim, self.volumes)
         self.nominated: dict[str, str] = {}
         self.preempted: set[str] = set()
         self.evicted: set[str] = set()
+        self.renewed: set[str] = set()
         self.node_citations: dict[str, Citation] = {}
         self.memberships = Memberships(self.owners)
         self.gangs = self.memberships.gangs
@@ -91,7 +99,7 @@ class Store:
                 self._take_pod(pod, observation.citation, gone=observation.gone)
                 return
             case told.Seen():
-                self._take_object(observation.object, observation.citation, gone=observation.gone)
+                self._take_object(observation.object, observation.citation, observation.at_ns, gone=observation.gone)
                 self._witnesses.take(observation)
                 return
             case told.PodUnschedulable():
@@ -116,10 +124,10 @@ class Store:
                 pass  # that it looks says nothing about the pod; what it finds does
         self._witnesses.hear(observation)
 
-    def _take_object(self, thing: KubeObject, citation: Citation, *, gone: bool) -> None:
+    def _take_object(self, thing: KubeObject, citation: Citation, at_ns: int, *, gone: bool) -> None:
         match thing:
             case Node():
-                self._take_node(thing, citation, gone=gone)
+                self._take_node(thing, citation, at_ns, gone=gone)
             case Event():
                 if not gone:
                     self._take_event(thing, citation)
@@ -130,10 +138,13 @@ class Store:
             case PersistentVolumeClaim() | PersistentVolume() | StorageClass():
                 claim = self.volumes.put(thing, gone=gone)
                 self.dirty.claims.add(claim)
+                self.attachments.touch_claim(claim)
                 self.dirty.pods.update(self.by_claim.get(claim, ()))
                 self.dirty.waiting = True
             case Custom():
                 self._take_custom(thing, citation, gone=gone)
+            case Namespace():
+                self.dirty.waiting |= self.neighbours.put_namespace(thing, gone=gone)
             case _:
                 pass  # decides nothing here
 
@@ -171,6 +182,7 @@ class Store:
         if before is not None:
             self._remove(record.key)
             if before.uid != record.uid:
+                self.renewed.add(record.key)
                 self.nominated.pop(record.key, None)
                 self.preempted.discard(record.key)
                 self.kept.end(record.key, None)
@@ -198,6 +210,7 @@ class Store:
 
     def _insert(self, record: PodRecord, *, arrives: bool = False) -> None:
         self.index.add(record)
+        self.attachments.touch(record)
         if arrives:
             self.dirty.arrive(record)
         else:
@@ -232,6 +245,7 @@ class Store:
         record = self.index.remove(key)
         if record is None:
             return
+        self.attachments.touch(record)
         if record.owner is not None and record.owner.kind == "ReplicaSet":
             self.dirty.replica_sets.add(reference_key(record.owner, record.namespace))
             self.dirty.left_sets[reference_key(record.owner, record.namespace)] = deployment_of(
@@ -245,6 +259,14 @@ class Store:
             self.dirty.pods.add(f"{record.namespace}/{record.parent}")
         self._leave_gang(key)
         self._touch_application(record)
+
+    def settle_attachments(self) -> None:
+        """Nodes and pods with other numbers of attachments, as they are now."""
+        nodes, records = self.attachments.settle(self.candidates.nodes)
+        for name in nodes:
+            self.put_node(self.candidates.nodes[name])
+        for record in records:
+            self.refit(record)
 
     def refit(self, record: PodRecord) -> None:
         """The pod is the same, its request is not."""
@@ -282,8 +304,9 @@ class Store:
 
     # --- all else ---------------------------------------------------------------------------------------------------
 
-    def _take_node(self, node: Node, citation: Citation, *, gone: bool) -> None:
+    def _take_node(self, node: Node, citation: Citation, at_ns: int, *, gone: bool) -> None:
         name = node.metadata.name
+        self.dirty.waiting |= self.withheld.see(node, at_ns, gone=gone)
         self.node_citations[name] = citation
         if not gone:
             self.put_node(node_facts(node))
@@ -291,8 +314,8 @@ class Store:
             self._spread_node(name)
 
     def put_node(self, facts: NodeFacts) -> None:
-        """Take the node with the devices that it has by now."""
-        if self.candidates.put(self.devices.on_node(facts)):
+        """Take the node with the devices, and the limits on volumes, that it has by now."""
+        if self.candidates.put(self.attachments.on_node(self.devices.on_node(facts))):
             self._spread_node(facts.name)
 
     def _spread_node(self, name: str) -> None:
@@ -320,6 +343,7 @@ class Store:
             self.groups.put(thing)
         self.kueue.take(thing, citation, gone=gone)
         self.devices.take(thing, citation, gone=gone)
+        self.attachments.take(thing, gone=gone)
         self.dirty.gangs.update(self.memberships.declared_by(thing))
         self._take_owner(thing, citation, gone=gone)
 
@@ -342,6 +366,7 @@ class Store:
         return {gang.key for key in keys if (gang := self.gangs.get(key)) is not None}
 
     def _take_event(self, event: Event, citation: Citation) -> None:
+        self.kueue.hear(event, citation)
         about = self.activity.take(event, citation)
         if about is None:
             return

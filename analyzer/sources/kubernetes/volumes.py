@@ -1,4 +1,4 @@
-"""Volumes that one pod, or one node, may have at a time, and volumes that can only be reached from some nodes."""
+"""Volumes that one pod, or one node, may have at a time, and volumes that can only be had on some nodes."""
 
 from collections.abc import Iterable
 
@@ -8,6 +8,11 @@ from analyzer.model.ids import ResourceId
 from analyzer.sources.kubernetes.candidates import Terms
 from analyzer.sources.kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Requirement, StorageClass
 from analyzer.sources.kubernetes.objects.pod import NodeSelectorTerm
+from analyzer.sources.kubernetes.objects.storage import TopologyTerm
+from analyzer.sources.kubernetes.pod_index import add, discard
+
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of classes whose volumes are made by hand, as local disks are."""
 
 _ZONE_LABELS = (
     "topology.kubernetes.io/zone",
@@ -15,6 +20,13 @@ _ZONE_LABELS = (
     "failure-domain.beta.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region",
 )
+
+
+def _term_of(topology: TopologyTerm) -> NodeSelectorTerm:
+    wanted = topology.match_label_expressions
+    return NodeSelectorTerm(
+        match_expressions=tuple(Requirement(key=one.key, operator="In", values=one.values) for one in wanted)
+    )
 
 
 class ClaimFacts(Struct, frozen=True, kw_only=True):
@@ -43,7 +55,8 @@ class Volumes:
     def __init__(self) -> None:
         self._claims: dict[str, PersistentVolumeClaim] = {}
         self._volumes: dict[str, PersistentVolume] = {}
-        self._lazy_classes: set[str] = set()
+        self._classes: dict[str, StorageClass] = {}
+        self._of_class: dict[str, set[str]] = {}
         self._pinned: dict[str, Terms | None] = {}
 
     def put(self, thing: PersistentVolumeClaim | PersistentVolume | StorageClass, *, gone: bool) -> str:
@@ -59,17 +72,19 @@ class Volumes:
             case PersistentVolume():
                 name = thing.metadata.name
                 self._pinned.pop(name, None)
-                if gone:
-                    self._volumes.pop(name, None)
-                else:
+                before = self._volumes.pop(name, None)
+                if before is not None:
+                    discard(self._of_class, before.spec.storage_class_name, name)
+                if not gone:
                     self._volumes[name] = thing
+                    add(self._of_class, thing.spec.storage_class_name, name)
                 claim = thing.spec.claim_ref
                 return f"{claim.namespace}/{claim.name}" if claim is not None else ""
             case StorageClass():
-                if thing.volume_binding_mode == "WaitForFirstConsumer" and not gone:
-                    self._lazy_classes.add(thing.metadata.name)
+                if gone:
+                    self._classes.pop(thing.metadata.name, None)
                 else:
-                    self._lazy_classes.discard(thing.metadata.name)
+                    self._classes[thing.metadata.name] = thing
                 return ""
 
     def claim(self, namespace: str, name: str) -> ClaimFacts | None:
@@ -85,8 +100,12 @@ class Volumes:
             one_node=modes == {"ReadWriteOnce"},
             volume=thing.spec.volume_name,
             bound=bool(thing.spec.volume_name) and thing.status.phase != "Lost",
-            waits_for_pod=(thing.spec.storage_class_name or "") in self._lazy_classes,
+            waits_for_pod=self._waits_for_pod(thing),
         )
+
+    def _waits_for_pod(self, thing: PersistentVolumeClaim) -> bool:
+        found = self._classes.get(thing.spec.storage_class_name or "")
+        return found is not None and found.volume_binding_mode == "WaitForFirstConsumer"
 
     def claims(self, namespace: str, names: Iterable[str]) -> tuple[ClaimFacts, ...]:
         """Those of the claims that are known."""
@@ -101,13 +120,36 @@ class Volumes:
         return tuple(sorted(name for name in names if prefix + name not in self._claims))
 
     def pinned(self, namespace: str, names: Iterable[str]) -> tuple[Terms, ...]:
-        """The node terms of the bound volumes behind these claims."""
+        """The node terms of the volumes behind these claims: of the bound ones, and where others can be made at all."""
         found = []
         for claim in self.claims(namespace, names):
-            terms = self._terms(claim.volume) if claim.bound else None
+            if claim.bound:
+                terms = self._terms(claim.volume)
+            else:
+                terms = self._makeable(claim) if claim.waits_for_pod and not claim.volume else None
             if terms is not None:
                 found.append(terms)
         return tuple(found)
+
+    def _makeable(self, claim: ClaimFacts) -> Terms | None:
+        """From where a volume can be reached that is made, or chosen, once the pod has a place; None: anywhere."""
+        thing = self._claims[claim.key]
+        of = self._classes[thing.spec.storage_class_name or ""]
+        if of.provisioner != NO_PROVISIONER:
+            return tuple(map(_term_of, of.allowed_topologies)) or None
+        # Nobody makes one: it is one of those that there are, be it free or freed by somebody.
+        made = [self._terms(name) for name in sorted(self._of_class.get(of.metadata.name, ()))]
+        if not made or None in made:
+            return None
+        return tuple(term for terms in made if terms is not None for term in terms)
+
+    def driver(self, claim: ClaimFacts) -> str:
+        """The CSI driver that attaches, or will make and attach, the volume; "" if it is not known or no such."""
+        thing = self._volumes.get(claim.volume) if claim.bound else None
+        if thing is not None:
+            return thing.spec.csi.driver if thing.spec.csi is not None else ""
+        of = self._classes.get(self._claims[claim.key].spec.storage_class_name or "")
+        return of.provisioner if of is not None and claim.waits_for_pod else ""
 
     def _terms(self, volume: str) -> Terms | None:
         if volume not in self._pinned:

@@ -1,6 +1,7 @@
 """What pods without a node wait for, and why that may be no ground for a verdict just now."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -9,12 +10,15 @@ from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, KOutOfN, Pods, Request, Units, all_of
 from analyzer.sources.kubernetes.activity import PodActivity
 from analyzer.sources.kubernetes.candidates import Constraints
+from analyzer.sources.kubernetes.company import Company
 from analyzer.sources.kubernetes.kueue_pods import awaited
 from analyzer.sources.kubernetes.names import counted
-from analyzer.sources.kubernetes.pod_requests import Shape
+from analyzer.sources.kubernetes.openings import nobody_near, open_now
+from analyzer.sources.kubernetes.placing import Sort, Terms, asker_of, places, terms_for
 from analyzer.sources.kubernetes.records import Pending, PodRecord, Try
 from analyzer.sources.kubernetes.rooms import Class, objection, preempts
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.withheld import PLUGIN_NS
 
 SECOND_NS = 1_000_000_000
 AUTOSCALING_NS = 900 * SECOND_NS
@@ -36,7 +40,7 @@ class Need(Struct, frozen=True, kw_only=True):
     preempts: bool
     excuse: Excuse | None
     recheck_ns: int | None
-    classes: tuple[Class, ...]
+    classes: tuple[Class | Company, ...]
     citations: tuple[Citation, ...]
 
 
@@ -90,14 +94,6 @@ def said_of(pending: Pending, activity: PodActivity | None) -> tuple[str, int]:
     return unplaced.text, unplaced.first_ns
 
 
-def place(shape: Shape, among: tuple[str, ...], count: int) -> Pods:
-    """So many places for pods of this shape. A host port can be had once a node."""
-    each = tuple(
-        sorted((*((counted(kind), units) for kind, units in shape.each), *((port, 1) for port in shape.ports)))
-    )
-    return Pods(count, each, among, per_node_max=1 if shape.ports else None)
-
-
 def _claim_units(store: Store, record: PodRecord) -> tuple[Units, ...]:
     claims = store.volumes.claims(record.namespace, record.claims)
     return tuple(Units(claim.resource, 1) for claim in claims if claim.alone)
@@ -149,6 +145,18 @@ def _returning(store: Store, constraints: Constraints, now_ns: int) -> tuple[Exc
     return None, None
 
 
+def _withheld(
+    store: Store, record: PodRecord, constraints: Constraints, now_ns: int
+) -> tuple[Excuse | None, int | None]:
+    """A node that would do has what is asked for and does not offer it, for so short a time that it may do so again."""
+    among = store.candidates.choose(constraints).among
+    for (node, kind), (units, since_ns) in store.withheld.of(record.shape.each, among).items():
+        if now_ns - since_ns < PLUGIN_NS:
+            text = f"{node} offers none of its {units} {kind}: whether its device plugin is gone or just restarts, no"
+            return Excuse(ExcuseKind.BLIND, f"{text} single moment tells"), since_ns + PLUGIN_NS
+    return None, None
+
+
 def _volume_excuse(store: Store, record: PodRecord, said: str) -> Excuse | None:
     if not record.claims:
         return None
@@ -184,6 +192,9 @@ def excuse_for(
     returning, again_ns = _returning(store, constraints, now_ns)
     if returning is not None:
         return returning, again_ns
+    withheld, again_ns = _withheld(store, record, constraints, now_ns)
+    if withheld is not None:
+        return withheld, again_ns
     if not tried(record, pending, activity):
         return (UNTRIED, None) if starting else (None, None)
     volume = _volume_excuse(store, record, said)
@@ -192,7 +203,16 @@ def excuse_for(
     doubt = store.devices.doubt(record.key, record.shape)
     if doubt:
         return Excuse(ExcuseKind.BLIND, doubt), None
-    return objection(said, record.shape, constraints, store.rooms, store.candidates, together=together), None
+    company = store.neighbours.company_of(record)
+    asker = asker_of(Sort(record.shape, constraints, (), company), terms_for(store, record, None)) if company else None
+    whom = nobody_near(store, asker) if asker is not None else ""
+    if whom:
+        return Excuse(ExcuseKind.BLIND, f"it must be near a pod with {whom}, and there is none in the input"), None
+    opened = None if asker is None else partial(open_now, store, asker)
+    return (
+        objection(said, record.shape, constraints, store.rooms, store.candidates, together=together, opened=opened),
+        None,
+    )
 
 
 def need_of(
@@ -212,10 +232,11 @@ def need_of(
     together = 1
     if atomic:
         together = count if len({record.shape for record in records}) == 1 else 0
-    by_class: dict[tuple[Shape, Constraints, tuple[Units, ...]], list[PodRecord]] = {}
+    by_sort: dict[Sort, list[PodRecord]] = {}
     excuses: list[Excuse | None] = []
     recheck_ns: int | None = None
-    sinces, words, any_preempts = [], [], False
+    sinces, words = [], []
+    reach: int | None = None  # priorities below which others make room
     citations: list[Citation] = []
     for record in records:
         pending = record.pending
@@ -223,15 +244,18 @@ def need_of(
             continue
         activity = store.activity.pod(record.key, record.uid)
         said, since_ns = said_of(pending, activity)
-        key = (
+        sort = Sort(
             record.shape,
             constraints_for(store, record, pending),
             _claim_units(store, record) if record.claims else (),
+            store.neighbours.company_of(record),
         )
-        by_class.setdefault(key, []).append(record)
+        by_sort.setdefault(sort, []).append(record)
         sinces.append(since_ns)
         words.append(said)
-        any_preempts |= preempts(said, priority or record.priority, never=pending.never_preempts)
+        importance = priority or record.priority
+        if preempts(said, importance, never=pending.never_preempts):
+            reach = importance if reach is None else max(reach, importance)
         excuse, again_ns = excuse_for(store, record, pending, now_ns, together=together, starting=starting)
         excuses.append(excuse)
         recheck_ns = _soonest(recheck_ns, again_ns)
@@ -239,14 +263,21 @@ def need_of(
         citations.extend(activity.citations() if activity is not None else ())
     # Fewer than all are needed: those who are excused may be just the ones that go on.
     excused = foremost(excuses) if sum(excuse is None for excuse in excuses) < count else None
+    terms = {
+        sort: terms_for(store, found[0], reach) if sort.company is not None else Terms()
+        for sort, found in by_sort.items()
+    }
     return Need(
-        request=_request(store, by_class, count, len(records)),
+        request=_request(store, by_sort, count, len(records), terms),
         since_ns=min(sinces, default=0),
         said=next((text for text in words if text), ""),
-        preempts=any_preempts,
+        preempts=reach is not None,
         excuse=excused,
         recheck_ns=recheck_ns,
-        classes=tuple((shape, constraints) for shape, constraints, _ in by_class),
+        classes=(
+            *dict.fromkeys((sort.shape, sort.constraints) for sort in by_sort),
+            *dict.fromkeys(sort.company for sort in by_sort if sort.company is not None),
+        ),
         citations=tuple(citations),
     )
 
@@ -266,35 +297,28 @@ def _kept_back(records: Sequence[PodRecord], workloads: tuple[ActorId, ...]) -> 
 
 
 def _request(
-    store: Store,
-    by_class: dict[tuple[Shape, Constraints, tuple[Units, ...]], list[PodRecord]],
-    count: int,
-    total: int,
+    store: Store, by_sort: Mapping[Sort, list[PodRecord]], count: int, total: int, terms: Mapping[Sort, Terms]
 ) -> Request:
-    places = {key: store.candidates.choose(key[1]).among for key in by_class}
-    if count >= total or (len(by_class) == 1 and not next(iter(by_class))[2]):
+    if count >= total or (len(by_sort) == 1 and not next(iter(by_sort)).claims):
         parts: list[Request] = []
-        for key, records in by_class.items():
-            shape, _, claims = key
-            parts.append(place(shape, places[key], min(count, len(records))))
-            parts.extend(Units(claim.resource, claim.count * len(records)) for claim in claims)
+        for sort, records in by_sort.items():
+            parts.append(places(store, sort, min(count, len(records)), terms[sort]))
+            parts.extend(Units(claim.resource, claim.count * len(records)) for claim in sort.claims)
         return all_of(parts)
     if total > PARTS_MAX:
-        return _least(by_class, places, count)
+        return _least(store, by_sort, count)
     singles: list[Request] = []
-    for key, records in by_class.items():
-        one = all_of((place(key[0], places[key], 1), *key[2]))
+    for sort, records in by_sort.items():
+        one = all_of((places(store, sort, 1, terms[sort]), *sort.claims))
         singles.extend(one for _ in records)
     return KOutOfN(count, tuple(singles))
 
 
-def _least(
-    by_class: Mapping[tuple[Shape, Constraints, tuple[Units, ...]], list[PodRecord]],
-    places: Mapping[tuple[Shape, Constraints, tuple[Units, ...]], tuple[str, ...]],
-    count: int,
-) -> Request:
+def _least(store: Store, by_sort: Iterable[Sort], count: int) -> Request:
     """So many pods that ask for no more than any of these, anywhere where one of them may go: at most as much."""
-    shapes = [dict(shape.each) for shape, _, _ in by_class]
+    sorts = list(by_sort)
+    shapes = [dict(sort.shape.each) for sort in sorts]
     kinds = sorted(set(shapes[0]).intersection(*shapes))
     each = tuple((counted(kind), min(shape[kind] for shape in shapes)) for kind in kinds)
-    return Pods(count, tuple(sorted(each)), tuple(sorted({node for among in places.values() for node in among})))
+    nodes = {node for sort in sorts for node in store.candidates.choose(sort.constraints).among}
+    return Pods(count, tuple(sorted(each)), tuple(sorted(nodes)))

@@ -49,7 +49,8 @@ def add_claim(incident: "Incident", line: Line, name: str, on: str, users: list[
     made["metadata"] = making.metadata(Line(line.at_s, "", "", (), {}, {}), "ResourceClaim", name, line.namespace)
     made["status"] = {}
     if on:
-        results = [{"driver": _DRIVER, "pool": on, "device": f"gpu-{n}", "request": "gpus"} for n in range(count)]
+        driver = line.options.get("driver", _DRIVER)
+        results = [{"driver": driver, "pool": on, "device": f"gpu-{n}", "request": "gpus"} for n in range(count)]
         field = {"key": "metadata.name", "operator": "In", "values": [on]}
         made["status"]["allocation"] = {
             "devices": {"results": results},

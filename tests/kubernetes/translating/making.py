@@ -13,6 +13,7 @@ from analyzer.sources.kubernetes.objects import (
     Deployment,
     Job,
     KubeObject,
+    Namespace,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -33,6 +34,7 @@ NO_ROOM = (
 )
 
 KINDS: dict[str, type[KubeObject]] = {
+    "Namespace": Namespace,
     "Node": Node,
     "Pod": Pod,
     "Job": Job,

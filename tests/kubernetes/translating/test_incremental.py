@@ -27,7 +27,27 @@ MARKS: tuple[dict[str, Any], ...] = (
     {"labels": {"scheduling.x-k8s.io/pod-group": "pg"}},
     {"labels": {"spark-role": "driver", "spark-app-selector": "s"}},
     {"labels": {"spark-role": "executor", "spark-app-selector": "s"}},
+    {"labels": {"app": "a"}},
+    {"labels": {"app": "b"}},
 )
+
+
+def beside(word: str, app: str, key: str = "kubernetes.io/hostname", **more: Any) -> dict[str, Any]:
+    """A required term over pods with this label."""
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}, **more}
+    return {"affinity": {word: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+EVENLY = {"maxSkew": 1, "topologyKey": "pool", "whenUnsatisfiable": "DoNotSchedule"}
+COMPANY: tuple[dict[str, Any], ...] = (
+    beside("podAntiAffinity", "a"),
+    beside("podAntiAffinity", "b", "pool"),
+    beside("podAntiAffinity", "a", namespaceSelector={"matchLabels": {"env": "x"}}),
+    beside("podAffinity", "b"),
+    beside("podAffinity", "a", "pool"),
+    {"topologySpreadConstraints": [{**EVENLY, "labelSelector": {"matchLabels": {"app": "a"}}}]},
+)
+SHUNNED = NO_ROOM.replace("2 Insufficient nvidia.com/gpu", "2 node(s) didn't match pod anti-affinity rules")
 
 
 @st.composite
@@ -39,7 +59,7 @@ def pods(draw: st.DrawFn) -> KubeObject:
         draw(st.sampled_from(NAMES)),
         on=on,
         gpu=draw(st.sampled_from((2, 8))),
-        says="" if on else draw(st.sampled_from(("", NO_ROOM, NO_ROOM))),
+        says="" if on else draw(st.sampled_from(("", NO_ROOM, NO_ROOM, SHUNNED))),
         phase=draw(st.sampled_from(("", "", "", "Succeeded", "Failed"))) if on else "",
         ready=draw(st.booleans()),
         claims=draw(st.sampled_from(((), (), ("data",)))),
@@ -52,6 +72,7 @@ def pods(draw: st.DrawFn) -> KubeObject:
                     {"priority": 5},
                     {"schedulingGates": [{"name": "gate"}]},
                     {"activeDeadlineSeconds": 60},
+                    *COMPANY,
                 )
             )
         ),
@@ -105,6 +126,11 @@ def controllers(draw: st.DrawFn) -> KubeObject:
     return read(kind, fields)
 
 
+LABELS: tuple[dict[str, str], ...] = tuple(
+    {"kubernetes.io/hostname": "n-1", **more} for more in ({}, {"pool": "x"}, {"pool": "y"})
+)
+
+
 @st.composite
 def things(draw: st.DrawFn) -> KubeObject:
     mode = draw(st.sampled_from(("ReadWriteOnce", "ReadWriteOncePod")))
@@ -113,8 +139,10 @@ def things(draw: st.DrawFn) -> KubeObject:
     return draw(
         st.sampled_from(
             (
-                node("n-0", gpu=draw(st.sampled_from((0, 8, 16))), labels=draw(st.sampled_from(({}, {"pool": "x"})))),
+                node("n-0", gpu=draw(st.sampled_from((0, 8, 16))), labels=draw(st.sampled_from(LABELS))),
                 node("n-1", unschedulable=draw(st.booleans())),
+                node("n-1", labels=draw(st.sampled_from(LABELS))),
+                read("Namespace", {"metadata": {"name": "team", "labels": draw(st.sampled_from(({}, {"env": "x"})))}}),
                 read(
                     "PersistentVolumeClaim",
                     {"metadata": meta("data"), "spec": {"accessModes": [mode], "volumeName": "pv"}},

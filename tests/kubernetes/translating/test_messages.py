@@ -110,7 +110,7 @@ FORMS: list[tuple[str, int | None, list[tuple[str, int | None, str]], bool | Non
             "19 node(s) didn't match node selector."
         ),
         20,
-        [("unmodelled", 1, ""), ("candidate", 19, "")],
+        [("company", 1, ""), ("candidate", 19, "")],
         None,
     ),
 ]
