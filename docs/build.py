@@ -1,8 +1,9 @@
 """Writes what is generated in the documents: `make docs`, or `python -m docs.build --check` to compare only.
 
-Generated are docs/rules.md, docs/commands.md, docs/report.schema.json, docs/whatif.schema.json, and in every Markdown
-file the code block after a line `<!-- output of: knotwatch ... -->`, which quotes what that command prints into a pipe;
-with `, up to "WORDS"` only what stands before the line that begins with these words.
+Generated are docs/rules.md, docs/commands.md, docs/metrics.md, docs/exporter-settings.md, docs/report.schema.json,
+docs/whatif.schema.json, and in every Markdown file the code block after a line `<!-- output of: knotwatch ... -->`,
+which quotes what that command prints into a pipe; with `, up to "WORDS"` only what stands before the line that begins
+with these words.
 """
 
 import re
@@ -19,9 +20,13 @@ from analyzer.cli import main
 from analyzer.codec.schema import schema_text
 from analyzer.codec.whatif import whatif_schema_text
 from analyzer.detectors.page import rules_page
+from exporters.catalog.page import metrics_page
+from exporters.cli import main as exporter
+from exporters.config import settings_page
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+COMMANDS: dict[str, click.Command] = {"knotwatch": main, "knotwatch-exporter": exporter}
 QUOTE = re.compile(
     r'(?P<head><!-- output of: (?P<command>knotwatch[^\n"]*?)(?:, up to "(?P<end>[^"\n]+)")? -->\n\n?```[a-z]*\n)'
     r"(?P<body>.*?)(?P<tail>```\n)",
@@ -33,7 +38,7 @@ def printed(command: str) -> str:
     """What the command prints on standard output; it runs in this process, from the root of the repository."""
     name, *arguments = shlex.split(command)
     with chdir(ROOT):
-        result = CliRunner().invoke(main, arguments, prog_name=name)
+        result = CliRunner().invoke(COMMANDS[name], arguments, prog_name=name)
     if result.exit_code not in {0, 1}:
         raise SystemExit(f"{command}: exit status {result.exit_code}\n{result.output}{result.exception or ''}")
     return result.stdout
@@ -51,7 +56,8 @@ def command_paths(command: click.Command, path: str) -> Iterator[str]:
 def commands_page() -> str:
     """docs/commands.md: the help of every command, word for word."""
     parts = ["<!-- Generated from the commands' help by `make docs`. -->\n\n# Commands\n"]
-    parts += [f"## {path}\n\n```text\n{printed(path + ' --help')}```\n" for path in command_paths(main, "knotwatch")]
+    paths = [path for name, command in COMMANDS.items() for path in command_paths(command, name)]
+    parts += [f"## {path}\n\n```text\n{printed(path + ' --help')}```\n" for path in paths]
     return "\n".join(parts)
 
 
@@ -79,6 +85,8 @@ def generated() -> dict[Path, str]:
     pages = {
         DOCS / "rules.md": rules_page(),
         DOCS / "commands.md": commands_page(),
+        DOCS / "metrics.md": metrics_page(),
+        DOCS / "exporter-settings.md": settings_page(),
         DOCS / "report.schema.json": schema_text(),
         DOCS / "whatif.schema.json": whatif_schema_text(),
     }

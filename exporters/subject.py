@@ -6,7 +6,7 @@ is a pure function of the reading. A *follower* sees all readings in the order i
 time or several subjects together can tell: counters of our own, seconds idle, whose memory it is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -89,6 +89,15 @@ class Subject(Protocol[R]):
     def samples(self, value: R) -> Iterable[Sample]:
         """What a reading's value says, as samples. Pure; called while the subject is up and the value not too old."""
         ...
+
+
+Source = Callable[[], Iterable[Subject[Any]]]
+"""Gives the subjects that there are at present; called every few seconds by a worker of its own, so it may block.
+
+A subject is told by its key: the same key again means the same subject (the object given last is asked next time), a
+key that is no longer given means that the subject is gone. One that is lost but expected is still given. What raises
+changes nothing.
+"""
 
 
 class Follower(Protocol):

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -41,12 +42,16 @@ DEBIAN: Mapping[str, Debian] = {
         programs=("slurmctld", "slurmd", "munged", "squeue", "sinfo", "scontrol"),
         packages=("slurmctld", "slurmd", "slurm-client", "munge"),
     ),
+    "c-compiler": Debian(programs=("cc",), packages=("gcc", "libc6-dev")),  # a driver library of ours for pynvml
+    "prometheus": Debian(programs=("prometheus", "promtool"), packages=("prometheus",)),
     "chromium": Debian(programs=("chromium",), packages=("chromium",)),
+    "node-exporter": Debian(programs=("prometheus-node-exporter",), packages=("prometheus-node-exporter",)),
 }
 
 MISSING: Mapping[str, Callable[[], str | None]] = {
     "control-plane": lambda: binaries.missing(*binaries.CONTROL_PLANE) or DEBIAN["openssl"].missing(),
     "kueue": kueue.unusable,
+    "gpu": lambda: None if Path("/dev/nvidiactl").exists() else "no NVIDIA GPU with its driver on this machine.",
     **{name: part.missing for name, part in DEBIAN.items()},
 }
 """For each part what is missing, as a sentence; None if it is there."""

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     GAUGE = "gauge"
     COUNTER = "counter"
     IDENTITY = "info"  # always 1: its labels are what it says
+    UNTYPED = "unknown"  # names of others that count and do not say so
 
 
 class Group(StrEnum):
@@ -41,6 +42,7 @@ class Group(StrEnum):
     NODE = "node"
     ALLOCATION = "allocation"
     EXPORTER = "exporter"
+    DCGM = "dcgm"
 
 
 class Family(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,13 @@ import tomllib
 
 from tests.architecture.source_tree import ROOT, parsed, python_files
 
-IMPORTED_AS = {"pyyaml": "yaml"}
+IMPORTED_AS = {
+    "pyyaml": "yaml",
+    "prometheus-client": "prometheus_client",
+    "nvidia-ml-py": "pynvml",
+    "grpcio": "grpc",
+    "protobuf": "google",
+}
 OURS = {"analyzer", "exporters", "alerts", "dashboards", "runbooks", "benchmarks", "docs", "tests"}
 
 
@@ -17,11 +23,11 @@ def bare(requirement: str) -> str:
 
 
 def declared() -> tuple[set[str], set[str]]:
-    """Names of the packages that the program needs, and of those that development needs beside them."""
+    """Names of the packages that the program needs, extras included, and of those that development needs beside it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return {bare(each) for each in project["dependencies"]}, {
-        bare(each) for each in project["optional-dependencies"]["dev"]
-    }
+    extras = {name: {bare(each) for each in needed} for name, needed in project["optional-dependencies"].items()}
+    development = extras.pop("dev")
+    return {bare(each) for each in project["dependencies"]}.union(*extras.values()), development
 
 
 def imported(*folders: str) -> set[str]:
@@ -33,12 +39,18 @@ def imported(*folders: str) -> set[str]:
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 names.add(node.module.partition(".")[0])
+            else:
+                match node:
+                    case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str(name)), *_]):
+                        names.add(name.partition(".")[0])
+                    case _:
+                        pass
     return names - sys.stdlib_module_names - OURS
 
 
 def test_the_program_imports_what_it_declares() -> None:
     program, _ = declared()
-    assert imported("analyzer") == {IMPORTED_AS.get(name, name) for name in program}
+    assert imported("analyzer", "exporters") == {IMPORTED_AS.get(name, name) for name in program}
 
 
 def test_every_declared_package_is_pinned_once_and_without_an_address() -> None:

@@ -17,7 +17,7 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"```(yaml|json)\n(?P<facts>.*?)```\n\n<!-- replays to: (?P<verdict>\w+) -->", re.DOTALL)
 FILE = re.compile(r"`((?:analyzer|tests|docs|benchmarks|\.ci)/[\w./-]*)`")
 NAME_IN_FILE = re.compile(r"`([\w/]+\.py)` `(\w+)`")
-TARGET = re.compile(r"`make ([a-z]+)|^ +make ([a-z]+)", re.MULTILINE)
+TARGET = re.compile(r"`make ([a-z-]+)|^ +make ([a-z-]+)", re.MULTILINE)
 
 
 def anchor(heading: str) -> str:
