@@ -32,7 +32,9 @@ CPUS = _gauge("cpus", "Processors that are online.", "/proc/stat, lines cpuN")
 BOOT_TIME = _gauge("boot_timestamp_seconds", "When the node was booted, in seconds since 1970.", "/proc/stat btime")
 PROCESSES_RUNNING = _gauge("processes_running", "Tasks that run or could run.", "/proc/stat procs_running")
 PROCESSES_BLOCKED = _gauge(
-    "processes_blocked", "Tasks in uninterruptible sleep, mostly for disks and file servers.", "/proc/stat procs_blocked"
+    "processes_blocked",
+    "Tasks in uninterruptible sleep, mostly for disks and file servers.",
+    "/proc/stat procs_blocked",
 )
 
 MEMORY: Mapping[str, Family] = MappingProxyType(
