@@ -105,7 +105,7 @@ class Stall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hold_s: float = 60.0
     """How long the signature has to last. Waits within a pipeline are shorter."""
     rest_s: float = 1800.0
-    """For how long a GPU of the same job without resident kernels excuses those that wait: it may write a checkpoint."""
+    """For how long a GPU of the same job without resident kernels excuses those that wait: it may save a checkpoint."""
     resident_ratio: float = 0.95
     """Share of time with a kernel resident, from which on a GPU looks busy."""
     sm_ratio: float = 0.3
@@ -152,7 +152,8 @@ class Dcgm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`old`: as dashboards ask for them; `new`: as DCGM 4.6 renames them, where the unit stays the same; `both`. Empty:
     none, unless the command line says `--dcgm-compat`, which is `old`."""
     host: str = ""
-    """The node's name in the labels `Hostname` and `hostname`; else the environment's `NODE_NAME`, else the host name."""
+    """The node's name in the labels `Hostname` and `hostname`; empty: `NODE_NAME` of the environment, or the host
+    name."""
 
 
 class Limit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

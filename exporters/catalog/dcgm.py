@@ -75,9 +75,7 @@ ALIASES: tuple[Alias, ...] = (
     _alias("DEV_SM_CLOCK", "Clock of the multiprocessors, MHz.", gpu.CLOCK, "sm", scale=_MEGA),
     _alias("DEV_MEM_CLOCK", "Clock of the memory, MHz.", gpu.CLOCK, "memory", scale=_MEGA),
     _alias("DEV_GPU_TEMP", "Temperature of the chip, C.", gpu.TEMPERATURE, newer="DEV_GPU_TEMP_CELSIUS"),
-    _alias(
-        "DEV_MEMORY_TEMP", "Temperature of the memory, C.", gpu.MEMORY_TEMPERATURE, newer="DEV_MEMORY_TEMP_CELSIUS"
-    ),
+    _alias("DEV_MEMORY_TEMP", "Temperature of the memory, C.", gpu.MEMORY_TEMPERATURE, newer="DEV_MEMORY_TEMP_CELSIUS"),
     _alias("DEV_POWER_USAGE", "Power, W.", gpu.POWER, newer="DEV_BOARD_POWER_WATTS"),
     _alias(
         "DEV_TOTAL_ENERGY_CONSUMPTION",
@@ -162,7 +160,7 @@ XID = _dcgm(
 XID_NEWER = _dcgm("DEV_XID_ERROR", XID.text, XID.source, "err_code", "err_msg")
 NVLINK = _dcgm(
     "DEV_NVLINK_BANDWIDTH_TOTAL",
-    "Sent and received over all links between the last two looks, KiB/s divided by 1000. A rate, whatever the name says.",
+    "Sent and received over all links between the last two looks, KiB/s over 1000: a rate, whatever it is called.",
     "`knotwatch_gpu_nvlink_transmit_bytes_total` and `..._receive_bytes_total`",
 )
 NVLINK_NEWER = _dcgm("DEV_NVLINK_THROUGHPUT_TOTAL", NVLINK.text, NVLINK.source)

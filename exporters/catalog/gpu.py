@@ -20,7 +20,7 @@ def _counter(name: str, text: str, source: str, *labels: str) -> Family:
     return _family(Kind.COUNTER, f"{name}_total", text, source, *labels)
 
 
-INFO = _family(
+IDENTITY = _family(
     Kind.IDENTITY,
     "info",
     "Which GPU this is; kept while the GPU is lost.",

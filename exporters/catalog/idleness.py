@@ -51,8 +51,8 @@ MIG_OBSERVED = _family(
 STALLED = _family(
     Kind.GAUGE,
     "stalled_seconds",
-    "Time for which the GPU has looked busy and done nothing, as in a collective that lacks a rank; 0 below the setting "
-    "stall.hold_s and while it has an excuse, absent while it is not known.",
+    "Time for which the GPU has looked busy and done nothing, as in a collective that lacks a rank; 0 below the "
+    "setting stall.hold_s and while it has an excuse, absent while it is not known.",
 )
 STALL_SIGNATURE = _family(
     Kind.GAUGE,

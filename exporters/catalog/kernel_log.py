@@ -6,7 +6,7 @@ SOURCE_AVAILABLE = Family(
     name="knotwatch_xid_source_available",
     kind=Kind.GAUGE,
     group=Group.XID,
-    text="Whether a source of XID errors can be read (1) or not (0): kmsg is the kernel's log, nvml the driver's events.",
+    text="Whether a source of XID errors can be read (1) or not (0): kmsg is the kernel's log, nvml events.",
     source="whether /dev/kmsg opens; whether the watcher of events is up",
     labels=("source",),
 )

@@ -26,7 +26,7 @@ XIDS_DROPPED = Family(
     text="Errors that were not counted by code since a GPU had shown too many different ones.",
     source="this exporter",
 )
-MEMORY_EVENTS = Family(
+EVENTS = Family(
     name="knotwatch_gpu_events_total",
     kind=Kind.COUNTER,
     group=Group.XID,
