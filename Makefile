@@ -23,6 +23,10 @@ help:  ## list the targets (this is the default)
 demo: $(VENV)/.runtime  ## replay a real recording of a stuck cluster: what is found, and what to stop
 	@$(BIN)/knotwatch replay --fail-on none $(DEMO)
 
+.PHONY: demo-exporter
+demo-exporter: $(VENV)/.runtime  ## serve the metrics of a simulated node with eight GPUs, until Ctrl-C
+	@$(BIN)/python -m tests.exporters.demo
+
 .PHONY: test
 test: $(VENV)/.development  ## run all tests; those whose real parts are missing are skipped by name
 	@$(BIN)/python -m tests.parts
@@ -89,5 +93,5 @@ $(VENV)/.runtime: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.development: $(VENV)/.runtime
 	@echo "installing the development tools into $(VENV) ..."
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.[dev,kubelet]'
 	@touch $@
