@@ -11,7 +11,7 @@ from msgspec import Struct
 from exporters.catalog import gpm, gpu
 from exporters.catalog.family import Family, Group, Kind
 
-COMMON = (
+EVERY = (
     *("gpu", "UUID", "pci_bus_id", "device", "modelName", "Hostname", "hostname", "DCGM_FI_DRIVER_VERSION"),
     *("GPU_I_ID", "GPU_I_PROFILE", "pod", "namespace", "container"),
 )
@@ -32,7 +32,7 @@ class DcgmFamily(Family, frozen=True, kw_only=True):
 
 def _dcgm(name: str, text: str, source: str, *labels: str, kind: Kind = Kind.GAUGE) -> Family:
     return DcgmFamily(
-        name=f"DCGM_FI_{name}", kind=kind, group=Group.DCGM, text=text, source=source, labels=(*COMMON, *labels)
+        name=f"DCGM_FI_{name}", kind=kind, group=Group.DCGM, text=text, source=source, labels=(*EVERY, *labels)
     )
 
 

@@ -1,0 +1,1 @@
+"""The kernel's log: lines of all shapes, records lost and refused, and each error counted once."""
