@@ -19,7 +19,8 @@ hold time. Those who merely wait behind the ring are listed apart and are no mem
 
 Remedy: stop one member. The actions say whose eviction frees what and who then runs, cheapest first. An evicted one
 is not ready: in a ring of mere readiness the order of the start must change. Where a member ends at a deadline, the
-ring is soft and dissolves by then.
+ring is soft and dissolves by then. A ring that only the order of a queue closes is soft too: let one go before
+the other.
 
 Reference: graph reduction for multi-unit resources, see analyzer/graph/README.md; hard and soft edges after
 PostgreSQL's lock manager.

@@ -6,6 +6,7 @@ Detectors state facts. Their sentences and prices are written by `analyzer.expla
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
+from analyzer.graph.order import ahead_of, only_by_order
 from analyzer.graph.paths import witness_cycle
 from analyzer.graph.waitfor import WaitFor
 from analyzer.model.events import ActorObserved, Certainty, Citation, Lifetime
@@ -56,7 +57,8 @@ def _stated(
     stuck = [actors[actor] for actor in (*members, *behind)]
     own = [actors[member] for member in members]
     ends_ns = [member.until_ns for member in own if member.lifetime is Lifetime.DATED and member.until_ns is not None]
-    soft = len(ends_ns) == len(own) if root is not None else bool(ends_ns)
+    dated = len(ends_ns) == len(own) if root is not None else bool(ends_ns)
+    soft = dated or (root is None and only_by_order(view.system, view.limits, members))
     closed_ns = [_closed_ns(view, member) for member in own]
     return Finding(
         id=finding_id(rule, (identity,), None) if identity else finding_id(rule, members, root),
@@ -75,7 +77,7 @@ def _stated(
         summary="",
         actions=(),
         citations=cited(view, own, (actors[edge.holder] for edge in edges if edge.holder in actors)),
-        dissolves_ns=_dissolves_ns(ends_ns, root=root) if soft else None,
+        dissolves_ns=_dissolves_ns(ends_ns, root=root) if dated else None,
         method="exact" if view.diagnosis.exact else "necessary",
     )
 
@@ -140,10 +142,15 @@ def _edge(view: View, edge: WaitFor) -> Edge:
         holder=edge.holder,
         resource=edge.resource,
         amount=edge.amount,
-        hardness=Hardness.SOFT if holder.lifetime is Lifetime.DATED else Hardness.HARD,
+        hardness=Hardness.SOFT if holder.lifetime is Lifetime.DATED or _merely_ahead(waiter, edge) else Hardness.HARD,
         since_ns=waiter.wait.since_ns if waiter.wait is not None else waiter.at_ns,
         assumption=_assumption(waiter, holder),
     )
+
+
+def _merely_ahead(waiter: ActorObserved, edge: WaitFor) -> bool:
+    """Whether the holder has nothing that the waiter needs and only stands before it."""
+    return edge.resource is None and waiter.wait is not None and edge.holder in ahead_of(waiter.wait.request)
 
 
 def _assumption(waiter: ActorObserved, holder: ActorObserved) -> str:

@@ -40,11 +40,15 @@ class Done(Struct, frozen=True, tag="done", tag_field="is"):
     actor: ActorId
 
 
-class Arrivals(Struct, frozen=True, tag="arrivals", tag_field="is"):
-    """At least `quorum` of the peers can go on (they need not end)."""
+class Arrivals(Struct, frozen=True, omit_defaults=True, tag="arrivals", tag_field="is"):
+    """At least `quorum` of the peers can go on (they need not end).
+
+    `order`: they are merely ahead in a queue. Another order would do as well as their going on, so the wait is soft.
+    """
 
     peers: tuple[ActorId, ...]
     quorum: int
+    order: bool = False
 
 
 class Never(Struct, frozen=True, tag="never", tag_field="is"):

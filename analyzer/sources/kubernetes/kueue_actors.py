@@ -149,7 +149,7 @@ def _needed(store: Store, one: WorkloadFacts, queue: QueueFacts) -> Iterator[Req
     yield request_of(kueue.tree, queue, one.asks, one.barred)
     ahead = kueue.workloads.get(kueue.lines.ahead(one.key))
     if ahead is not None:
-        yield Arrivals((kueue.actor(ahead),), 1)
+        yield Arrivals((kueue.actor(ahead),), 1, order=True)
     if one.said.reason == "Waiting":
         unready = sorted(kueue.actor(kueue.workloads[key]) for key in kueue.unready)
         yield Arrivals(tuple(unready), len(unready))
