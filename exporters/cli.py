@@ -164,7 +164,7 @@ def standing_in(replay: str | None, settings: Settings) -> Iterator[Settings]:
 
 
 def in_capture(collectors: Sequence[Collector], replay: str | None) -> list[Collector]:
-    """Those collectors for which a capture can stand in, if one does: what is not in it is not asked of this machine."""
+    """Those for which a capture can stand in, if one does: what is not in it is not asked of this machine."""
     return [each for each in collectors if each.recorded or replay is None]
 
 

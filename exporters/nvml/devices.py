@@ -228,9 +228,7 @@ def mig_devices(library: Library, handle: Handle) -> tuple[tuple[MigDevice, Hand
         if not name or gpu_instance is None or compute_instance is None:
             continue
         profile = text(_or_none(library.ask("nvmlDeviceGetName", child))).rpartition("MIG ")[2]
-        device = MigDevice(
-            uuid=name, gpu_instance=gpu_instance, compute_instance=compute_instance, profile=profile
-        )
+        device = MigDevice(uuid=name, gpu_instance=gpu_instance, compute_instance=compute_instance, profile=profile)
         found.append((device, child))
     return tuple(found)
 

@@ -9,8 +9,8 @@ import re
 _UUID = re.compile(r"[!-~]{1,96}")
 _ADDRESS = re.compile(r"(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?")
 
-BLANKS = frozenset({0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, 2.0**47, *(0x7FFFFFFF - n for n in range(16))})
-"""All ones in 32 and 64 bits, and the blanks of DCGM for doubles and 32-bit numbers."""
+BLANKS = frozenset({-1, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, 2.0**47, *(0x7FFFFFFF - n for n in range(16))})
+"""All ones in 32 and 64 bits, with a sign and without, and the blanks of DCGM for doubles and 32-bit numbers."""
 
 _BLANK_64_FIRST = 0x7FFFFFFFFFFFFFE0
 """From here on 64-bit blanks begin (0x7ffffffffffffff0 ... f5, and what a double makes of them)."""

@@ -1,0 +1,1 @@
+"""A simulated node of eight GPUs whose values move: `make demo-exporter`."""
