@@ -38,6 +38,10 @@ RULE = Rule(
 )
 
 
+SAME_MOMENT = 10
+"""Two losses are of one moment if less than so small a part of a round lies between them."""
+
+
 class Loop(Struct, frozen=True):
     """The recent rounds of one actor, or of those that followed each other under one lineage (`key`).
 
@@ -118,11 +122,19 @@ def _groups(loops: Mapping[str, Loop]) -> list[tuple[str, ...]]:
 
 
 def _interleave(one: Loop, other: Loop) -> bool:
-    """Whether, in nearly every round of the one that lost less often, the other lost as well."""
+    """Whether, in nearly every round of the one that lost less often, the other lost as well, at another moment.
+
+    Who loses at the same moment is a fellow victim of somebody else, and does not take turns.
+    """
     fewer, more = sorted((one, other), key=lambda loop: (len(loop.times_ns), loop.key))
     gaps = list(pairwise(fewer.times_ns))
-    shared = sum(any(earlier < lost_ns <= later for lost_ns in more.times_ns) for earlier, later in gaps)
+    shared = sum(any(_is_inside(lost_ns, earlier, later) for lost_ns in more.times_ns) for earlier, later in gaps)
     return shared >= max(1, len(gaps) - 1)
+
+
+def _is_inside(at_ns: int, earlier_ns: int, later_ns: int) -> bool:
+    margin_ns = (later_ns - earlier_ns) // SAME_MOMENT
+    return earlier_ns + margin_ns < at_ns < later_ns - margin_ns
 
 
 def _finding(view: View, loops: Sequence[Loop]) -> Finding:

@@ -45,14 +45,14 @@ def price(view: View, victim: ActorObserved) -> Price:
 
 
 def price_in_words(cost: Price, frees: Holds, kinds: Container[str] = ()) -> str:
-    """Such as "43 GPUs, 3.2 GPU-hours lost"; without GPUs what it frees of these kinds; what makes it vain is added."""
+    """Such as "43 GPUs, 3.2 GPU-hours lost"; without GPUs what it frees of these kinds; and what it takes besides."""
     parts = [words.counted(cost.gpus, "GPU") if cost.gpus else f"holds {words.held(frees, kinds)}"]
     if cost.gpu_hours_lost is None:
         parts.append("work lost is not known")
     elif cost.gpu_hours_lost:
         parts.append(f"{words.gpu_hours(cost.gpu_hours_lost)} lost")
     if cost.useless:
-        parts.append("but its controller makes it anew at once")
+        parts.append("if its controller is kept from making it anew")
     return ", ".join(parts)
 
 

@@ -12,6 +12,8 @@ from analyzer.model.ids import ActorId, ResourceId, kind_of
 from analyzer.model.requests import Arrivals, Never, Pods
 from analyzer.state.view import View
 
+NAME = "name/"
+"""How resources begin that are no more than the name of who holds them."""
 SUGGESTED = 3
 """Kinds of units that a misspelt one may have been meant for."""
 
@@ -23,6 +25,8 @@ def orphan_headline(roots: Sequence[ActorObserved], lacks: Lacks) -> str:
         why = words.listed([why for why in lacks.shortage.never if why]) or "none of them has a step left"
         return f"{_who(roots)} hold {holds} and will never give that back: {why}"
     why = words.listed([why for why in lacks.shortage.never if why]) or "it has no step left"
+    if all(resource.startswith(NAME) for resource, _ in roots[0].holds):
+        return f"{roots[0].actor} never comes to its end: {why}"
     return f"{roots[0].actor} holds {words.held(roots[0].holds)} and will never give it back: {why}"
 
 

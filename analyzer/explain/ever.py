@@ -47,16 +47,18 @@ class EverFree(Mapping[ResourceId, int]):
         self._change = change
 
     def __getitem__(self, resource: ResourceId) -> int:
+        return self.get(resource)
+
+    def get(self, resource: ResourceId, default: object = 0) -> int:
+        """The same: there is an answer for every resource. Asked for every node, so it does all the work by itself."""
+        del default
         units = self._known.get(resource)
         if units is None:
             units = self._view.system.capacity.get(resource, 0) - self._view.endless_held(resource)
             self._known[resource] = units
-        return max(units + self._change.get(resource, 0), 0)
-
-    def get(self, resource: ResourceId, default: object = 0) -> int:
-        """The same: there is an answer for every resource."""
-        del default
-        return self[resource]
+        if resource in self._change:
+            units += self._change[resource]
+        return units if units > 0 else 0
 
     def __iter__(self) -> Iterator[ResourceId]:
         return iter(self._view.system.capacity)

@@ -7,11 +7,13 @@ from msgspec.structs import replace
 
 from analyzer.explain import dead_end, loop, ring, words
 from analyzer.explain.actions import HOUR_NS, actions, advice
+from analyzer.explain.by_hand import by_hand
 from analyzer.explain.ever import Keeper, Kept, Prospects, wanted
-from analyzer.explain.needs import needs, unknown_peers
+from analyzer.explain.needs import atoms, needs, unknown_peers
 from analyzer.model.events import ActorObserved, Certainty
 from analyzer.model.findings import Action, Edge, Finding, Hardness, Verdict
 from analyzer.model.ids import ActorId
+from analyzer.model.requests import Pods, Units
 from analyzer.state.view import View
 
 MEMBERS_TOLD = 10
@@ -49,10 +51,11 @@ def _stuck(prospects: Prospects, finding: Finding) -> Finding:
         *reasons,
         *dead_end.who_keeps(kept),
         *_behind(finding),
+        *_order_sentence(finding),
         *_action_sentences(finding, proposed),
         *_assumptions(view, finding, members),
         *_cost(view, finding),
-        _wrong_if(finding, kept),
+        _wrong_if(finding, members, kept),
     ]
     return replace(
         finding,
@@ -135,6 +138,8 @@ def _behind(finding: Finding) -> Iterable[str]:
 def _advice(finding: Finding, proposed: Sequence[Action]) -> str:
     """What to do; for a deadlock that no eviction cures, that this is so."""
     orphans = len(finding.members) if finding.verdict is Verdict.ORPHANED_HOLD else 0
+    if not proposed and (cure := by_hand(finding.members)):
+        return cure
     if orphans and not proposed:
         return "release it" if orphans == 1 else "release all of them"
     if proposed or finding.verdict is not Verdict.DEADLOCK:
@@ -146,12 +151,23 @@ def _advice(finding: Finding, proposed: Sequence[Action]) -> str:
     return "stopping one of them helps none: the order in which they start must change"
 
 
+def _order_sentence(finding: Finding) -> Iterable[str]:
+    """Of a ring that no deadline ends and that is soft all the same: a queue's order closes it, and may be changed."""
+    if finding.verdict is Verdict.DEADLOCK and finding.strength is Hardness.SOFT and finding.dissolves_ns is None:
+        soft = [edge for edge in finding.edges if edge.hardness is Hardness.SOFT and edge.waiter in finding.members]
+        if soft:
+            yield (
+                f"Only the order of a queue closes this ring: if {soft[0].waiter} may go before {soft[0].holder}, "
+                "by priority or in a queue that is not strict, nobody need be stopped."
+            )
+
+
 def _action_sentences(finding: Finding, proposed: Sequence[Action]) -> Iterable[str]:
     done = "Releasing what is held by" if finding.verdict is Verdict.ORPHANED_HOLD else "Evicting"
     kinds = _kinds(finding) if proposed else ()
     for action in proposed:
         runs = words.listed(action.then_runs)
-        vain = ", but its controller makes it anew at once" if action.cost.useless else ""
+        vain = ", if its controller is kept from making it anew at once" if action.cost.useless else ""
         joint = f", together with {words.listed(action.together_with)}" if action.together_with else ""
         frees = f"frees {words.held(action.frees, kinds)}{_lost(action)}{vain}"
         yield f"{done} {action.actor}{joint} {frees}; then runs: {runs}."
@@ -190,7 +206,7 @@ def _cost(view: View, finding: Finding) -> Iterable[str]:
         yield f"Cost so far: {gpus} held by actors that wait, {words.gpu_hours(hours)} in all."
 
 
-def _wrong_if(finding: Finding, kept: Kept) -> str:
+def _wrong_if(finding: Finding, members: Sequence[ActorObserved], kept: Kept) -> str:
     """What would prove it wrong, so that a reader can check before acting."""
     match finding.verdict:
         case Verdict.DEADLOCK if len(finding.members) == 1:
@@ -205,10 +221,17 @@ def _wrong_if(finding: Finding, kept: Kept) -> str:
         case Verdict.ORPHANED_HOLD:
             who, what = (finding.root, "it") if len(finding.members) == 1 else ("them", "them")
             return f"This would be wrong if somebody is still finishing {who}, or removes {what}."
+        case _ if not any(map(_asks_for_units, members)):
+            return f"This would be wrong if somebody is already at work on {words.listed(finding.members, shown=1)}."
         case _:
             leaves = ", if an endless holder leaves," if kept.named else ""
             who = finding.root if len(finding.members) == 1 else "they"
             return f"This would be wrong if capacity is being added{leaves} or if {who} can do with less."
+
+
+def _asks_for_units(member: ActorObserved) -> bool:
+    asked = atoms(member.wait.request) if member.wait is not None else ()
+    return any(isinstance(atom, Units | Pods) for atom in asked)
 
 
 def _all_kept(prospects: Prospects, members: Sequence[ActorObserved]) -> Kept:

@@ -54,12 +54,14 @@ class Excuse(Struct, frozen=True):
 class Wait(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An unmet request since a moment. `said` keeps the scheduler's own words.
 
-    `preempts`: units of preemptible holders of lower priority count as obtainable.
+    `preempts`: units of preemptible holders of lower priority count as obtainable. `minor`: so young that it is no
+    matter by itself (a controller may be at work on it); it is told only where somebody is stuck behind it.
     """
 
     request: Request
     since_ns: int
     preempts: bool = False
+    minor: bool = False
     excuse: Excuse | None = None
     said: str = ""
 

@@ -24,10 +24,13 @@ WAYS_MAX = 3
 """Proposals shown: they are sorted, and nobody reads the ninth at night."""
 
 
+USELESS = "useless by itself: its controller makes it anew at once; suspend that, or scale it down"
+
+
 def action_text(action: ActionRow, needed: Collection[str], *, orphan: bool) -> str:
     """Whom to stop, what then happens, what it costs: one line each."""
     act, effect, price = action_parts(action, needed, orphan=orphan)
-    useless = "useless by itself: its controller makes it anew at once" if action.cost.useless else ""
+    useless = USELESS if action.cost.useless else ""
     return "\n".join(line for line in (act, effect, f"price: {price}", useless) if line)
 
 
@@ -91,7 +94,7 @@ def _act(action: ActionRow, *, orphan: bool) -> str:
     if orphan:
         return f"Release what is held by {action.actor}"
     joint = f", together with {names(action.together_with, NAMES_MAX)}" if action.together_with else ""
-    return f"Stop {action.actor}{joint}"
+    return f"{'Give up' if action.actor.startswith('drain/') else 'Stop'} {action.actor}{joint}"
 
 
 def _price(cost: CostRow) -> str:
@@ -105,6 +108,8 @@ def _price(cost: CostRow) -> str:
 def _command(actor: str) -> str | None:
     """Only a single pod is one object under this very name; what is behind a gang, people know better."""
     match actor.split("/"):
+        case ["drain", "node", node]:
+            return f"kubectl uncordon {node}"
         case ["pod", namespace, name]:
             return f"kubectl delete pod {name} --namespace {namespace}"
         case _:

@@ -30,6 +30,7 @@ _PEEK_BYTES = 1 << 16
 _JOURNAL_EXPORT = b"__CURSOR="
 """journald writes lengths as bytes there, and what is no UTF-8 between them."""
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_PDF = b"%PDF-"
 
 
 class Opened(Struct, frozen=True):
@@ -103,7 +104,7 @@ def unreadable_because(content: bytes | memoryview) -> str | None:
         return None
     if head.startswith(_JOURNAL_EXPORT):
         return None
-    if b"\0" in head:
+    if b"\0" in head or head.startswith(_PDF):
         return "is binary, not text"
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head, final=len(content) <= _PEEK_BYTES)

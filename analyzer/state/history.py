@@ -1,8 +1,8 @@
 """What happened before: who lost its holds and had to wait anew, and when a waiting actor last changed.
 
-A *round* is one loss of units followed by a wait. It is counted by the actor's name, or by its lineage where its names
-do not live on (pods that a controller makes anew). Kept only for those that lost something, and only inside the
-livelock window.
+A *round* is one loss of units followed by a wait without an excuse. It is counted by the actor's name, or by its
+lineage where its names do not live on (pods that a controller makes anew). Kept only for those that lost something,
+and only inside the livelock window.
 """
 
 from collections import deque
@@ -137,7 +137,7 @@ class History:
             tracked.progress = now.progress if tracked.progress is None else max(tracked.progress, now.progress)
         if tracked.pending is not None and now.wait is None and now.holds and now.at_ns > tracked.pending.at_ns:
             tracked.pending = None  # it got on without having to wait
-        if tracked.pending is not None and now.wait is not None:
+        if tracked.pending is not None and now.wait is not None and now.wait.excuse is None:
             if not tracked.count:
                 tracked.begun_ns = tracked.pending.at_ns
             tracked.kept.append(tracked.pending)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from analyzer.model.events import ActorGone, ActorObserved, Losses, Wait
+from analyzer.model.events import ActorGone, ActorObserved, Excuse, ExcuseKind, Losses, Wait
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.model.limits import SECOND_NS, Limits
 from analyzer.model.requests import Units
@@ -46,6 +46,14 @@ def test_the_wait_may_come_in_a_later_restatement() -> None:
 
 def test_a_waiting_gang_that_loses_a_part_has_a_round() -> None:
     assert count(history(seen(0, 4, waits=True), seen(1, 2, waits=True))) == 1
+
+
+def test_a_wait_with_an_excuse_is_no_round_until_the_excuse_is_over() -> None:
+    waits = seen(1, 0, waits=True)
+    assert waits.wait is not None
+    excused = replace(waits, wait=replace(waits.wait, excuse=Excuse(ExcuseKind.STARTING, "not tried yet")))
+    assert count(history(seen(0, 8), excused, seen(2, 8))) == 0
+    assert count(history(seen(0, 8), excused, seen(2, 0, waits=True))) == 1
 
 
 def test_restating_the_same_is_no_round() -> None:

@@ -85,6 +85,7 @@ def test_standard_input_is_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
         (gzip.compress(b" ", mtime=0), "is empty"),
         (b"\x28\xb5\x2f\xfdrest", "is compressed with zstd: unpack it first (unzstd)"),
         (b"\x7fELF\0\0\0", "is binary, not text"),
+        (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "is binary, not text"),
         (b"ok\nschl\xfcssel: 1", "is not UTF-8 (line 2): save it as UTF-8"),
     ],
 )

@@ -74,6 +74,11 @@ class Activity:
     def forget_pod(self, key: str) -> None:
         self._pods.pop(key, None)
 
+    def forget_controller(self, kind: str, namespace: str, name: str) -> None:
+        """The controller is gone: one that comes by its name is another one."""
+        self._refused.pop((kind, namespace, name), None)
+        self._made_ns.pop((kind, namespace, name), None)
+
     def refused(self, kind: str, namespace: str, name: str) -> CreateRefused | None:
         """The standing refusal of this controller: none if it has made a pod since."""
         key = (kind, namespace, name)

@@ -8,6 +8,7 @@ from msgspec import Struct
 from analyzer.model.events import ActorObserved, Citation, Holds, Lifetime, Remarked
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.sources.kubernetes.company import Company
+from analyzer.sources.kubernetes.forgetful import Forgetful
 from analyzer.sources.kubernetes.names import NamesByNode, counted, gang_actor, pod_actor
 from analyzer.sources.kubernetes.owners import reference_key
 from analyzer.sources.kubernetes.pod_index import deployment_of
@@ -21,6 +22,8 @@ SECOND_NS = 1_000_000_000
 GRACE_NS = 300 * SECOND_NS
 """How long past its due time a pod may stay while a kubelet, a controller or a drain is at work on it."""
 CITATIONS_MAX = 20
+_SHAPES_MAX = 8192
+"""Shapes of pods of which what they hold is remembered, each for all nodes."""
 
 ROUTINE_FINALIZERS = frozenset(
     {
@@ -84,7 +87,7 @@ class HoldsCache:
     """Holds of a pod on a node: one tuple for all pods that are alike there, one text for each resource."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Shape, Booked], HoldsByNode] = {}
+        self._known: Forgetful[tuple[Shape, Booked], HoldsByNode] = Forgetful(_SHAPES_MAX)
         self._names: dict[str, NamesByNode] = {}
 
     def of(self, shape: Shape, quota: Booked) -> HoldsByNode:
@@ -102,6 +105,13 @@ class HoldsCache:
         if found is None:
             found = self._names[kind] = NamesByNode(kind)
         return found
+
+    def forget(self, node: str) -> None:
+        """The node is gone. O(shapes)."""
+        for held in self._known.values():
+            held.pop(node, None)
+        for names in self._names.values():
+            names.pop(node, None)
 
     def on(self, node: str, shape: Shape, quota: Booked) -> Holds:
         """What a pod of this shape holds on the node ("" if it has none) with its quota, sorted by resource."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from analyzer.sources.kubernetes.forgetful import Forgetful
 from analyzer.sources.kubernetes.objects import Node, PodSpec, Requirement, Toleration
 from analyzer.sources.kubernetes.objects.pod import NodeSelectorTerm
 from analyzer.sources.kubernetes.quantities import units
@@ -222,8 +223,9 @@ class Candidates:
         self.nodes: dict[str, NodeFacts] = {}
         self.version = 0
         self.lost_any = False
-        self._choices: dict[Constraints, Choice] = {}
+        self._choices: Forgetful[Constraints, Choice] = Forgetful()
         self._interned: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._interned_before: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._sorted: list[NodeFacts] | None = None
         self._by_label: dict[str, dict[str, list[NodeFacts]]] = {}
 
@@ -245,6 +247,8 @@ class Candidates:
 
     def _forget(self) -> None:
         self._choices.clear()
+        if self._interned:
+            self._interned_before, self._interned = self._interned, {}
         self._by_label.clear()
         self._sorted = None
         self.version += 1
@@ -257,8 +261,11 @@ class Candidates:
         return choice
 
     def shared(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The one tuple of these names that all who ask share."""
-        return self._interned.setdefault(names, names)
+        """The one tuple of these names that all who ask share, as long as it is asked for."""
+        found = self._interned.get(names)
+        if found is None:
+            found = self._interned[names] = self._interned_before.get(names, names)
+        return found
 
     def _worth_a_look(self, constraints: Constraints) -> Sequence[NodeFacts]:
         """The nodes that are named, or have the rarest of the labels, or all of them; sorted by name."""

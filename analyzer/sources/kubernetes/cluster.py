@@ -4,12 +4,11 @@
 costs what has changed: an ordinary running pod is looked at once, a waiting one whenever what it may get is different.
 """
 
-import itertools
 from collections.abc import Sequence
 from operator import attrgetter
 
-from analyzer.model.events import ActorObserved, Citation, Event
-from analyzer.model.ids import ActorId, ResourceId
+from analyzer.model.events import ActorObserved, Event
+from analyzer.model.ids import ActorId
 from analyzer.sources.kubernetes.actors import Built, HoldsCache
 from analyzer.sources.kubernetes.company import Company
 from analyzer.sources.kubernetes.controllers import all_refused, build_phantom, build_refused
@@ -22,6 +21,7 @@ from analyzer.sources.kubernetes.kueue_pods import kept_back
 from analyzer.sources.kubernetes.lone_needs import LoneNeeds
 from analyzer.sources.kubernetes.looking import Looking
 from analyzer.sources.kubernetes.mechanisms import MECHANISMS
+from analyzer.sources.kubernetes.names import pod_actor
 from analyzer.sources.kubernetes.observations import Listed, Observation
 from analyzer.sources.kubernetes.plain_pods import PlainPods
 from analyzer.sources.kubernetes.records import BOUND
@@ -30,8 +30,7 @@ from analyzer.sources.kubernetes.rooms import Class
 from analyzer.sources.kubernetes.singles import Context, attached_to, build_single, unattached
 from analyzer.sources.kubernetes.stating import Statements
 from analyzer.sources.kubernetes.store import Store
-from analyzer.sources.kubernetes.unseen_nodes import NODES, blind_to_nodes
-from analyzer.sources.kubernetes.waits import constraints_for
+from analyzer.sources.kubernetes.supplies import Supplies
 
 _ACTOR = attrgetter("actor")
 
@@ -51,9 +50,7 @@ class Cluster:
         self._said = Statements()
         self._looking = Looking(mechanisms)
         self._holds = HoldsCache()
-        self._unknown: set[str] = set()
-        self._on_node: dict[str, tuple[ResourceId, ...]] = {}
-        self._of_quota: dict[tuple[str, str], tuple[ResourceId, ...]] = {}
+        self._supplies = Supplies(self.store, self._holds)
         self._sources: dict[str, tuple[ActorId, ...]] = {}
         self._recheck: dict[str, int] = {}
         self._classes: dict[Class | Company, set[str]] = {}
@@ -85,7 +82,9 @@ class Cluster:
         events: list[Event] = []
         self._plain.begin()
         self._spread(dirty, at_ns)
-        self._restate_resources(dirty, at_ns, events)
+        others = {**store.kueue.changed(), **self._looking.changed_units()}
+        self._supplies.restate(dirty, self._contested, others, self._said, at_ns, events)
+        self._end_renewed(at_ns, events)
         needs = LoneNeeds(store, at_ns)
         context = Context(
             store,
@@ -122,6 +121,7 @@ class Cluster:
         self._look_at_books(context, dirty, events)
         self._looking.remark(self._said, at_ns, events)
         store.evicted.clear()
+        store.rooms.forget(self._classes)
         return events
 
     # --- what has to be looked at -----------------------------------------------------------------------------------
@@ -294,8 +294,10 @@ class Cluster:
         """Remember whether this source waits, when to ask it again, and what classes of pods it waits with."""
         for known in self._classes_of.pop(source, ()):
             self._classes[known].discard(source)
-            if isinstance(known, Company) and not self._classes[known]:
-                self._companies.discard(known)
+            if not self._classes[known]:
+                del self._classes[known]
+                if isinstance(known, Company):
+                    self._companies.discard(known)
         self._recheck.pop(source, None)
         if not any(one.watched for one in built):
             self._watched.discard(source)
@@ -320,65 +322,17 @@ class Cluster:
     def _state_ends(self, done: list[Built], gone: list[ActorId], at_ns: int, events: list[Event]) -> None:
         """First who is gone, so that whoever takes a place is told after whoever left it."""
         now_stated = {one.actor.actor for one in done} if gone else set()
-        # Of a pod that was made anew under its old name nobody may have seen the end; what it went through ends with it.
-        renewed = {actor for key in self.store.renewed if (actor := pod_actor(key)) in self._said.actors}
+        for actor in sorted(set(gone) - now_stated):
+            self._end(actor, at_ns, events)
+
+    def _end_renewed(self, at_ns: int, events: list[Event]) -> None:
+        """Of a pod that was made anew under its old name nobody may have seen the end: what it went through is over.
+
+        Told before anything is stated of the one that is there now, so that this one stands.
+        """
+        for key in sorted(self.store.renewed):
+            self._end(pod_actor(key), at_ns, events)
         self.store.renewed.clear()
-        for actor in sorted((set(gone) - now_stated) | renewed):
-            evicted = actor.partition("/")[2] in self.store.evicted
-            self._said.end(actor, at_ns, events, evicted=evicted)
 
-    def _restate_resources(self, dirty: Dirty, at_ns: int, events: list[Event]) -> None:
-        """How many units there are of all that has changed: nodes, quotas, volumes, host ports."""
-        store = self.store
-        self._restate_nodes(dirty, at_ns, events)
-        wanted: dict[ResourceId, tuple[int, tuple[Citation, ...]]] = {}
-        for namespace, name in sorted(dirty.quotas):
-            quota = store.quotas.find(namespace, name)
-            wanted.update(dict.fromkeys(self._of_quota.pop((namespace, name), ()), (0, ())))
-            if quota is not None:
-                hard = {quota.resource(counted): (units, (quota.citation,)) for counted, units in quota.hard}
-                self._of_quota[namespace, name] = tuple(hard)
-                wanted.update(hard)
-        for key in sorted(dirty.claims):
-            namespace, _, name = key.partition("/")
-            claim = store.volumes.claim(namespace, name)
-            units = 0 if claim is None else 1 if claim.alone else len(self._contested.get(key, ()))
-            wanted[ResourceId(f"volume/{key}")] = (units, ())
-        for port in sorted(self._ports(dirty)):
-            wanted[port] = (1, ())
-        wanted.update(store.kueue.changed())
-        wanted.update(self._looking.changed_units())
-        for resource, (amount, citations) in wanted.items():
-            self._said.units(resource, amount, citations, at_ns, events)
-        self._said.remark(NODES, blind_to_nodes(self._unknown, at_ns), at_ns, events)
-
-    def _restate_nodes(self, dirty: Dirty, at_ns: int, events: list[Event]) -> None:
-        store, names_of = self.store, self._holds.names_of
-        for name in sorted(dirty.nodes | dirty.unknown_nodes):
-            facts = store.candidates.nodes.get(name)
-            # Of a node that is not in the input, only what pods have on it is known to exist.
-            known = facts.units if facts is not None else tuple(sorted(store.rooms.used(name).items()))
-            cited = (store.node_citations[name],) if facts is not None or name in dirty.nodes else ()
-            now = tuple([names_of(kind)[name] for kind, _ in known])
-            for resource in self._on_node.get(name, ()):
-                if resource not in now:
-                    self._said.units(resource, 0, cited, at_ns, events)
-            for resource, (_, amount) in zip(now, known, strict=True):
-                self._said.units(resource, amount, cited, at_ns, events)
-            self._on_node[name] = now
-            (self._unknown.discard if facts is not None or not now else self._unknown.add)(name)
-
-    def _ports(self, dirty: Dirty) -> set[ResourceId]:
-        """The host ports that pods have or ask for, on the nodes where they do."""
-        store = self.store
-        found: set[ResourceId] = set()
-        if not store.ported:
-            return found
-        keys = set(itertools.chain(dirty.pods, *(store.by_gang.get(gang, ()) for gang in dirty.gangs)))
-        for key in sorted(store.ported.intersection(keys)):
-            record = store.pods[key]
-            nodes: tuple[str, ...] = (record.node,) if record.node else ()
-            if record.pending is not None:
-                nodes = store.candidates.choose(constraints_for(store, record, record.pending)).among
-            found.update(ResourceId(f"{port}/{node}") for port in record.shape.ports for node in nodes)
-        return found
+    def _end(self, actor: ActorId, at_ns: int, events: list[Event]) -> None:
+        self._said.end(actor, at_ns, events, evicted=actor.partition("/")[2] in self.store.evicted)

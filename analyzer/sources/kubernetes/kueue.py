@@ -116,6 +116,9 @@ class Kueue:
         self.dirty.add(now.key)
         self._name_anew(now if before is None else before)
         self._name_anew(now)
+        if gone:
+            self._names.pop(now.key, None)
+            self.heard.forget(now.key)
         if (now.key in self.unready) != (before is not None and before.unready_holder):
             self.dirty |= self._held_up
         for name in {now.cluster_queue, before.cluster_queue if before is not None else ""} & self.queues.keys():

@@ -65,6 +65,11 @@ class Heard:
             self.latest[key] = Latest(event.reason == "Pending", evicted, at_ns, event.message, citation)
         return key
 
+    def forget(self, key: str) -> None:
+        """The Workload is gone: one that comes by its name is another one."""
+        for known in (self.latest, self.owners, self.queues, self._evictions, self._merged):
+            known.pop(key, None)
+
     def _evicted(self, key: str, at_ns: int, event: Event) -> None:
         """Events are merged, so one that was said often tells of its first and its last time."""
         times = self._evictions.setdefault(key, {})

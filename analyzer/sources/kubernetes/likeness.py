@@ -7,6 +7,7 @@ is said about the pod. It never guesses: whatever of a pod decides is compared w
 from sys import intern
 
 from analyzer.model.events import Citation
+from analyzer.sources.kubernetes.forgetful import Forgetful
 from analyzer.sources.kubernetes.objects import Pod
 from analyzer.sources.kubernetes.pod_requests import Shapes
 from analyzer.sources.kubernetes.records import MARK_ANNOTATIONS, MARK_LABELS, PodRecord, apart_of
@@ -18,7 +19,7 @@ class Likeness:
 
     def __init__(self, shapes: Shapes) -> None:
         self._shapes = shapes
-        self._models: dict[str, PodRecord] = {}
+        self._models: Forgetful[str, PodRecord] = Forgetful()
 
     def learn(self, record: PodRecord) -> None:
         """Take a pod that came by the slow road as a model, if it is plain; it must not be in a gang."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from analyzer.model.events import Certainty, Citation, Event
+from analyzer.model.events import Certainty, Citation, Event, Wait
 from analyzer.model.ids import ActorId, ResourceId
-from analyzer.model.requests import all_of, any_of
+from analyzer.model.requests import Never, all_of, any_of
 from analyzer.sources.kubernetes.actors import Built, merged
 from analyzer.sources.kubernetes.dirty import Dirty
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
@@ -96,11 +96,17 @@ def _or_instead(burden: Burden) -> Burden:
     return replace(burden, wait=replace(burden.wait, request=any_of((burden.wait.request, burden.instead))))
 
 
+def _without_echo(waits: list[Wait]) -> list[Wait]:
+    """Of several who say that nothing helps, the first."""
+    never = [one for one in waits if isinstance(one.request, Never)]
+    return [one for one in waits if one not in never[1:]]
+
+
 def _together(burdens: list[Burden]) -> Burden:
     """Burdens of several mechanisms on one pod, as one."""
     if len(burdens) == 1:
         return burdens[0]
-    waits = [one.wait for one in burdens if one.wait is not None]
+    waits = _without_echo([one.wait for one in burdens if one.wait is not None])
     needs = [one.needs for one in burdens if one.needs is not None]
     instead = [one.instead for one in burdens if one.instead is not None]
     wait = waits[0] if waits else None

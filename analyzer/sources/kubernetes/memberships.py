@@ -40,6 +40,7 @@ class Memberships:
         gang = self.gangs.pop(key, None)
         if gang is not None:
             discard(self.by_gang, gang.key, key)
+            self._tidy(gang.key)
         return gang
 
     def _may_be_by_owner(self, record: PodRecord) -> bool:
@@ -79,4 +80,10 @@ class Memberships:
         if gang is None:
             return set()
         discard(self.makers_by_gang, gang.key, owner.uid)
+        self._tidy(gang.key)
         return {gang.key}
+
+    def _tidy(self, key: str) -> None:
+        """A gang without pods, for which nobody makes any, is forgotten."""
+        if key not in self.by_gang and key not in self.makers_by_gang:
+            self.gang_by_key.pop(key, None)

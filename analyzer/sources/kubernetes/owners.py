@@ -211,9 +211,13 @@ def owner_of(thing: Controller, citation: Citation) -> Owner:
 
 
 class Owners:
-    """All controllers, by uid and by name, with what follows from each chain (cached until a controller changes)."""
+    """All controllers, by uid and by name, with what follows from each chain (cached until a controller changes).
+
+    `names_changed` counts how often a name has come or gone.
+    """
 
     def __init__(self) -> None:
+        self.names_changed = 0
         self._by_uid: dict[str, Owner] = {}
         self._by_name: dict[tuple[str, str, str], Owner] = {}
         self._children: dict[str, set[str]] = {}
@@ -223,7 +227,9 @@ class Owners:
         """Take the controller as it is now."""
         self._lines.clear()
         self._by_uid[owner.uid] = owner
-        self._by_name[owner.kind, owner.namespace, owner.name] = owner
+        name = (owner.kind, owner.namespace, owner.name)
+        self.names_changed += name not in self._by_name
+        self._by_name[name] = owner
         if owner.parent is not None:
             self._children.setdefault(reference_key(owner.parent, owner.namespace), set()).add(owner.uid)
 
@@ -234,8 +240,13 @@ class Owners:
             self._lines.clear()
             if self._by_name.get((owner.kind, owner.namespace, owner.name)) is owner:
                 del self._by_name[owner.kind, owner.namespace, owner.name]
+                self.names_changed += 1
             if owner.parent is not None:
-                self._children.get(reference_key(owner.parent, owner.namespace), set()).discard(uid)
+                parent = reference_key(owner.parent, owner.namespace)
+                children = self._children.get(parent, set())
+                children.discard(uid)
+                if not children:
+                    self._children.pop(parent, None)
         return owner
 
     def get(self, reference: OwnerReference | None, namespace: str) -> Owner | None:

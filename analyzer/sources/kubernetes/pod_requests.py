@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from analyzer.sources.kubernetes.forgetful import Forgetful
 from analyzer.sources.kubernetes.objects import Container, PodSpec
 from analyzer.sources.kubernetes.objects.pod import Resources
 from analyzer.sources.kubernetes.quantities import units
@@ -127,9 +128,9 @@ class Shapes:
     """Equal requests, one object: a hundred thousand pods have a few dozen shapes."""
 
     def __init__(self) -> None:
-        self._by_texts: dict[object, Shape] = {}
-        self._latest: dict[str, tuple[object, Shape]] = {}
-        self._interned: dict[tuple[Amounts, Amounts, tuple[str, ...]], Shape] = {}
+        self._by_texts: Forgetful[object, Shape] = Forgetful()
+        self._latest: Forgetful[str, tuple[object, Shape]] = Forgetful()
+        self._interned: Forgetful[tuple[Amounts, Amounts, tuple[str, ...]], Shape] = Forgetful()
 
     def of(self, spec: PodSpec, owner: str = "") -> Shape:
         """The shape of this pod. O(1) for a pod of one plain container whose texts were seen before.
@@ -164,7 +165,7 @@ class Shapes:
         return shape
 
     def _intern(self, shape: Shape) -> Shape:
-        return self._interned.setdefault((shape.each, shape.limits, shape.ports), shape)
+        return self._interned.shared((shape.each, shape.limits, shape.ports), shape)
 
 
 def _all_that_is_asked(spec: PodSpec) -> object:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from analyzer.model.events import Citation
 from analyzer.sources.kubernetes.candidates import Constraints, constraints_of
+from analyzer.sources.kubernetes.forgetful import Forgetful
 from analyzer.sources.kubernetes.objects import Condition, OwnerReference, Pod, PodSpec
 from analyzer.sources.kubernetes.objects.metadata import Metadata
 from analyzer.sources.kubernetes.objects.pod import PodAffinityTerm, TopologySpread
@@ -282,11 +283,11 @@ class Records:
 
     def __init__(self) -> None:
         self.shapes = Shapes()
-        self._owners: dict[str, OwnerReference] = {}
-        self._launches: dict[str, bool] = {}
-        self._constraints: dict[Constraints, Constraints] = {}
-        self._latest: dict[str, tuple[object, Constraints]] = {}
-        self._labels: dict[str, Mapping[str, str]] = {}
+        self._owners: Forgetful[str, OwnerReference] = Forgetful()
+        self._launches: Forgetful[str, bool] = Forgetful()
+        self._constraints: Forgetful[Constraints, Constraints] = Forgetful()
+        self._latest: Forgetful[str, tuple[object, Constraints]] = Forgetful()
+        self._labels: Forgetful[str, Mapping[str, str]] = Forgetful()
 
     def _constraints_of(self, spec: PodSpec, owner: str) -> Constraints:
         """One object for all that are equal; a pod is first compared with the latest of its owner."""
@@ -295,7 +296,7 @@ class Records:
         if latest is not None and latest[0] == asked:
             return latest[1]
         made = constraints_of(spec)
-        made = self._constraints.setdefault(made, made)
+        made = self._constraints.shared(made, made)
         self._latest[owner] = (asked, made)
         return made
 
@@ -327,7 +328,7 @@ class Records:
         if references:
             owner = references[0] if len(references) == 1 else controller_of(references)
             if owner is not None:
-                owner = self._owners.setdefault(owner.uid, owner) if owner.uid else owner
+                owner = self._owners.shared(owner.uid, owner) if owner.uid else owner
             for reference in references:
                 if reference.kind == "Pod":
                     parent = reference.name

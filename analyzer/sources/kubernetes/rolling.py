@@ -84,10 +84,10 @@ class Rolling:
         if owner is None or not isinstance(owner.object, Deployment):
             return NO_PLAN
         sets = store.owners.children(uid)
-        pods = {child.uid: self._pods_of(child) for child in sets}
         stopped = frozenset(child.uid for child in sets if standing_refusal(store, child) is not None)
-        if sum(bool(found) for found in pods.values()) + len(stopped) < 2:
-            return NO_PLAN
+        if sum(child.uid in store.by_owner for child in sets) + len(stopped) < 2:
+            return NO_PLAN  # as with nearly all: nobody need look at its pods
+        pods = {child.uid: self._pods_of(child) for child in sets}
         waiting = frozenset(record.key for found in pods.values() for record in found if self._blocked(record))
         return plan_of(owner.object, sets, pods, Blocked(waiting, stopped), lambda key: actor_of(store, key))
 

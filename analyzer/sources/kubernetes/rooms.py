@@ -4,7 +4,7 @@ Something may hold units that is not in the files (a reservation in scheduler me
 dumped), or the scheduler has not looked again yet. Either way nobody can judge, so there is no verdict.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from analyzer.model.events import Excuse, ExcuseKind
 from analyzer.sources.kubernetes.candidates import Candidates, Constraints
@@ -15,6 +15,9 @@ Class = tuple[Shape, Constraints]
 
 _MODELLED = frozenset({ReasonKind.SHORT, ReasonKind.CANDIDATE, ReasonKind.PORTS, ReasonKind.ATTACH, ReasonKind.COMPANY})
 """Reasons that the objects must bear out."""
+
+_FEW = 64
+"""So many answers may be kept for nobody."""
 
 
 class Rooms:
@@ -38,6 +41,8 @@ class Rooms:
             on_node[shape] = left
         else:
             on_node.pop(shape, None)
+            if not on_node:
+                del self._pods[node]
         self._changed.add(node)
 
     def used(self, node: str) -> dict[str, int]:
@@ -136,10 +141,10 @@ class Rooms:
                 self._found[shape, constraints] = now
         return differ
 
-    def forget(self, keep: Iterable[Class]) -> None:
-        """Drop the answers for classes that nobody is in any more."""
-        kept = set(keep)
-        self._found = {key: node for key, node in self._found.items() if key in kept}
+    def forget(self, keep: Collection[object]) -> None:
+        """Drop the answers for classes that nobody is in any more, if there are many. O(1), amortized."""
+        if len(self._found) > 2 * len(keep) + _FEW:
+            self._found = {key: node for key, node in self._found.items() if key in keep}
 
 
 def preempts(said: str, priority: int, *, never: bool) -> bool:

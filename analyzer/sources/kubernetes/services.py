@@ -6,6 +6,7 @@ template of its controller. Where neither is in the input, somebody unseen may a
 
 import itertools
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -44,6 +45,7 @@ KINDS = frozenset(
 
 _SERVICE_LABEL = "kubernetes.io/service-name"
 Labels = Mapping[str, str]
+T = TypeVar("T")
 
 
 class Backing(Struct, frozen=True, kw_only=True):
@@ -86,11 +88,12 @@ class Services:
                     self._services[key] = (thing, seen.citation)
             case EndpointSlice():
                 service = thing.metadata.labels.get(_SERVICE_LABEL, "")
-                slices = self._slices.setdefault(_key(thing.metadata.namespace, service), {})
-                if gone:
-                    slices.pop(thing.metadata.name, None)
-                else:
-                    slices[thing.metadata.name] = (thing, seen.citation)
+                _put(
+                    self._slices,
+                    _key(thing.metadata.namespace, service),
+                    thing.metadata.name,
+                    None if gone else (thing, seen.citation),
+                )
             case ReplicaSet() | ReplicationController() | StatefulSet() | DaemonSet() | Job():
                 about = thing.metadata
                 templates = self._templates.setdefault(about.namespace or "default", {})
@@ -104,11 +107,8 @@ class Services:
 
     def see(self, pod: Pod, record: PodRecord, *, gone: bool) -> None:
         """A pod that is, or was, out of the ordinary: its labels are kept as long as no template can stand for them."""
-        pods = self._pods.setdefault(record.namespace, {})
-        if gone or (record.ready and (record.plain or record.owner is not None)):
-            pods.pop(record.key, None)
-        else:
-            pods[record.key] = pod.metadata.labels
+        ordinary = record.ready and (record.plain or record.owner is not None)
+        _put(self._pods, record.namespace, record.key, None if gone or ordinary else pod.metadata.labels)
 
     def find(self, namespace: str, name: str) -> tuple[Service, Citation] | None:
         """The Service, None if it is not in the input."""
@@ -197,6 +197,18 @@ class Services:
         templates = self._templates.get(namespace, {})
         owners = (store.owners.by_uid(uid) for uid, labels in templates.items() if fits(labels))
         return [owner for owner in owners if owner is not None]
+
+
+def _put(index: dict[str, dict[str, T]], key: str, name: str, thing: T | None) -> None:
+    """Keep the thing under key and name; None takes it away, and a key without things is forgotten."""
+    found = index.get(key)
+    if thing is not None:
+        index[key] = found = {} if found is None else found
+        found[name] = thing
+    elif found is not None:
+        found.pop(name, None)
+        if not found:
+            del index[key]
 
 
 def _pods_in(store: Store, namespace: str) -> bool:

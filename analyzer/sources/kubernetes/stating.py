@@ -44,7 +44,10 @@ class Statements:
     ) -> None:
         """How many units exist."""
         if self._units.get(resource, 0) != amount:
-            self._units[resource] = amount
+            if amount:
+                self._units[resource] = amount
+            else:
+                del self._units[resource]
             events.append(ResourceObserved(at_ns=at_ns, resource=resource, units=amount, citations=citations))
 
     def remark(self, teller: str, remarks: tuple[Remarked, ...], at_ns: int, events: list[Event]) -> None:

@@ -176,13 +176,15 @@ class Store:
                 self._remove(record.key)
                 self.activity.forget_pod(record.key)
                 self.nominated.pop(record.key, None)
+                self.preempted.discard(record.key)
                 self.kept.end(record.key, None)
             return
         self.devices.see(pod, record, gone=False)
         if before is not None:
             self._remove(record.key)
             if before.uid != record.uid:
-                self.renewed.add(record.key)
+                if before.uid and record.uid:
+                    self.renewed.add(record.key)
                 self.nominated.pop(record.key, None)
                 self.preempted.discard(record.key)
                 self.kept.end(record.key, None)
@@ -307,10 +309,11 @@ class Store:
     def _take_node(self, node: Node, citation: Citation, at_ns: int, *, gone: bool) -> None:
         name = node.metadata.name
         self.dirty.waiting |= self.withheld.see(node, at_ns, gone=gone)
-        self.node_citations[name] = citation
         if not gone:
+            self.node_citations[name] = citation
             self.put_node(node_facts(node))
         elif self.candidates.drop(name):
+            self.node_citations[name] = citation
             self._spread_node(name)
 
     def put_node(self, facts: NodeFacts) -> None:
@@ -331,6 +334,8 @@ class Store:
         if not gone:
             self.owners.put(owner)
             self.dirty.gangs.update(self.memberships.note_maker(owner))
+        elif self.owners.named(owner.kind, owner.namespace, owner.name) is None:
+            self.activity.forget_controller(owner.kind, owner.namespace, owner.name)
         if before is None or gone or decides_otherwise(before, owner):
             for uid in self.owners.below(owner.uid):
                 self._rejoin(uid)

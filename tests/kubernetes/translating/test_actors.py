@@ -275,6 +275,19 @@ def test_a_pod_that_goes_while_it_runs_was_evicted_and_its_heir_has_its_lineage(
     assert heir.lineage == reader.actors["pod/team/a-1"].lineage == "job/team/a"
 
 
+def test_a_pod_made_anew_under_its_old_name_ends_first_also_if_nobody_saw_it_go() -> None:
+    """As an audit log tells of a StatefulSet's pod: deleted, and there again with another identity."""
+    cluster = Cluster()
+    for observation in seen((*NODES, pod("db-0", on="n-0", uid="one"))):
+        cluster.apply(observation)
+    cluster.restate(START_NS)
+    cluster.apply(Seen(START_NS, pod("db-0", on="n-1", uid="two"), False, (0, 9)))  # noqa: FBT003 - it is not gone
+    gone, anew = cluster.restate(START_NS + MINUTE_NS)
+    assert isinstance(gone, ActorGone)
+    assert isinstance(anew, ActorObserved)
+    assert gone.actor == anew.actor == "pod/team/db-0"
+
+
 def test_a_pod_that_succeeded_was_not_evicted() -> None:
     cluster = Cluster()
     for observation in seen((*NODES, pod("a-1", on="n-0"))):

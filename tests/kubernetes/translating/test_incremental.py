@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analyzer.model.events import ActorGone, ActorObserved, Event
 from analyzer.sources.kubernetes.cluster import Cluster
 from analyzer.sources.kubernetes.objects import KubeObject
 from analyzer.sources.kubernetes.observations import (
@@ -20,6 +21,7 @@ from tests.kubernetes.translating.making import NO_ROOM, START_NS, known_in_the_
 NODES = ("n-0", "n-1")
 NAMES = ("a-0", "a-1", "b-0", "b-1", "c")
 OWNERS = ("", "Job/a", "ReplicaSet/web-1", "ReplicaSet/web-2", "StatefulSet/db", "Pod/c")
+PEOPLE = (ActorObserved, ActorGone)
 NOTHING_SAID: dict[str, Any] = {}
 MARKS: tuple[dict[str, Any], ...] = (
     {},
@@ -247,3 +249,26 @@ def test_what_a_dispute_tells_follows_the_room() -> None:
         piecewise = known_in_the_end([[*nodes, *before], news], 61)
         assert piecewise == known_in_the_end([[*nodes, *before, *news]], 61), left
         assert "DISPUTED" in repr(piecewise)
+
+
+def test_a_pod_that_is_made_anew_ends_and_is_told_of_again() -> None:
+    """Under its old name, on its old node, with nobody having seen its end: two lives, and the second can end, too."""
+    cluster = Cluster()
+
+    def told(at_s: int, uid: str, *, gone: bool = False) -> list[type[Event]]:
+        one = pod("web-0", on="n-0", owner="StatefulSet/web", uid=uid)
+        cluster.apply(Seen(START_NS, one, gone=gone, citation=(0, 0)))
+        return [type(event) for event in cluster.restate(START_NS + at_s) if isinstance(event, PEOPLE)]
+
+    assert told(0, "first") == [ActorObserved]
+    assert told(1, "second") == [ActorGone, ActorObserved]
+    assert told(2, "second") == []
+    assert told(3, "second", gone=True) == [ActorGone]
+
+
+def test_of_two_pods_of_one_name_none_ends_that_was_not_told_of() -> None:
+    cluster = Cluster()
+    for uid in ("first", "second"):
+        one = pod("web-0", on="n-0", owner="StatefulSet/web", uid=uid)
+        cluster.apply(Seen(START_NS, one, gone=False, citation=(0, 0)))
+    assert [type(event) for event in cluster.restate(START_NS) if isinstance(event, PEOPLE)] == [ActorObserved]

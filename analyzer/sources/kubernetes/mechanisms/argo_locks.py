@@ -40,6 +40,8 @@ gone: a lock that it still has after five minutes it has forgotten."""
 IDLE_NS = 300 * SECOND_NS
 """So long nothing of a workflow moves before its daemons are taken to be all that will ever run: the controller looks
 at a workflow with a free slot every few seconds."""
+_GONE_MAX = 20_000
+"""Deleted workflows of which it is remembered when they went: the latest."""
 
 
 class ArgoLocks:
@@ -63,7 +65,10 @@ class ArgoLocks:
         key = f"{thing.metadata.namespace or 'default'}/{thing.metadata.name}"
         if seen.gone:
             self._facts.pop(key, None)
+            self._gone_ns.pop(key, None)
             self._gone_ns[key] = seen.at_ns
+            if len(self._gone_ns) > _GONE_MAX:
+                del self._gone_ns[next(iter(self._gone_ns))]
             return
         self._gone_ns.pop(key, None)
         self._namespaces.add(key.partition("/")[0])

@@ -154,7 +154,7 @@ class Drains(Mechanism):
                     wait = Wait(request=never, since_ns=store.pods[key].created_ns)
                     burdens[key] = Burden(wait=wait, certainty=Certainty.SUSPECTED, citations=(sign.citation,))
                 elif node in _cordoned_for(store, store.pods.get(key)):
-                    burdens[key] = Burden(instead=Arrivals((actor,), 1), citations=(sign.citation,))
+                    burdens[key] = Burden(instead=Done(actor), citations=(sign.citation,))
         return Look(actors=tuple(actors), burdens=burdens) if actors else NOTHING
 
     # --- who drains -------------------------------------------------------------------------------------------------

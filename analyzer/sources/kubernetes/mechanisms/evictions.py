@@ -5,6 +5,8 @@ event in which the controller tells of it (`Created pod: train-x7f2q`).
 """
 
 import re
+from collections import deque
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -22,6 +24,11 @@ SAME_NS = 60 * SECOND_NS
 under the same name, placed and evicted again in less."""
 MAKERS_MAX = 20_000
 """Pods whose makers are remembered: those that were heard of last."""
+PLACED_MAX = 1_000
+"""Pods placed on one node that are remembered; a loop is decided by the last few."""
+
+_Key = TypeVar("_Key")
+_Known = TypeVar("_Known")
 
 _BY_SCHEDULER = re.compile(r"Preempted by (?:a pod|(?:pod )?(\S+))(?: on node (\S+?)\.?$)?")
 _BY_VOLCANO = re.compile(r"Pod is evicted, because of (?:preempt|reclaim)")
@@ -57,10 +64,13 @@ class Loss(Struct, frozen=True, kw_only=True):
 
 
 class Evictions:
-    """Evictions within the window, in the order in which they were told, and what is known of pods and makers."""
+    """Evictions within the window, and what is known of pods and makers. `changes` counts what may change a round."""
 
     def __init__(self) -> None:
-        self.losses: list[Loss] = []
+        self.changes = 0
+        self._losses: dict[str, list[Loss]] = {}
+        self._in_order: list[Loss] = []
+        self._sorted_at = -1
         self._makers: dict[str, Maker] = {}
         self._by_name: dict[tuple[str, str], Maker] = {}
         self._uids: dict[Maker, str] = {}
@@ -68,7 +78,7 @@ class Evictions:
         self._nodes: dict[str, str] = {}
         self._by_uid: dict[str, str] = {}
         self._placed_ns: dict[str, int] = {}
-        self._placed_on: dict[str, list[tuple[int, str]]] = {}
+        self._placed_on: dict[str, deque[tuple[int, str]]] = {}
         self._done_ns: dict[Maker, int] = {}
 
     def take(self, event: Event, citation: Citation) -> None:
@@ -85,15 +95,23 @@ class Evictions:
             if made is not None:
                 self._made(f"{namespace}/{made[1]}", Maker(about.kind, namespace, about.name), at_ns)
         elif event.reason in {"Completed", "JobComplete"}:
-            self._done_ns[Maker(about.kind, namespace, about.name)] = at_ns
+            self._done(Maker(about.kind, namespace, about.name), at_ns)
+
+    @property
+    def any_lost(self) -> bool:
+        """Whether any eviction within the window is known."""
+        return bool(self._losses)
 
     def _take_of_pod(self, event: Event, pod: str, at_ns: int, citation: Citation) -> None:
         reason, uid = event.reason, event.regarding.uid
         if reason == "FailedScheduling" and uid:
-            self._by_uid[uid] = pod
-        elif reason == "Scheduled" and self.losses:
-            self._placed_ns[pod] = at_ns
-            self._placed_on.setdefault(event.message.rpartition(" to ")[2], []).append((at_ns, pod))
+            self._known_as(uid, pod)
+        elif reason == "Scheduled" and self._losses:
+            _remember(self._placed_ns, pod, at_ns)
+            node = event.message.rpartition(" to ")[2]
+            on = self._placed_on.get(node) or deque(maxlen=PLACED_MAX)
+            on.append((at_ns, pod))
+            _remember(self._placed_on, node, on)
         elif reason == "Preempted":
             match = _BY_SCHEDULER.search(event.message)
             if match is not None:
@@ -113,23 +131,38 @@ class Evictions:
     def see(self, record: PodRecord) -> None:
         """Take a pod as it is, unless it runs: who made it, where it was; one that has done its work is progress."""
         if record.stage is BOUND and record.leaving is None:
+            if record.started_ns is not None:
+                _remember(self._placed_ns, record.key, record.started_ns)
             return
         owner = record.owner
         if owner is not None:
             maker = Maker(owner.kind, record.namespace, owner.name)
             self._made(record.key, maker, record.created_ns)
-            self._uids[maker] = reference_key(owner, record.namespace)
+            _remember(self._uids, maker, reference_key(owner, record.namespace))
             if record.stage is SUCCEEDED and record.ended_ns is not None:
-                self._done_ns[maker] = max(record.ended_ns, self._done_ns.get(maker, 0))
+                self._done(maker, max(record.ended_ns, self._done_ns.get(maker, 0)))
         if record.stage is PENDING and record.uid:
-            self._by_uid[record.uid] = record.key
-        elif record.stage is BOUND:
-            self._nodes[record.key] = record.node
+            self._known_as(record.uid, record.key)
+        elif record.stage is BOUND and self._nodes.get(record.key) != record.node:
+            _remember(self._nodes, record.key, record.node)
+            self.changes += 1
+
+    def _known_as(self, uid: str, pod: str) -> None:
+        if self._by_uid.get(uid) != pod:
+            _remember(self._by_uid, uid, pod)
+            self.changes += 1
+
+    def _done(self, maker: Maker, at_ns: int) -> None:
+        if self._done_ns.get(maker) != at_ns:
+            _remember(self._done_ns, maker, at_ns)
+            self.changes += 1
 
     def _made(self, pod: str, maker: Maker, at_ns: int) -> None:
-        self._makers.pop(pod, None)
+        name = (maker.namespace, maker.name)
+        if self._makers.pop(pod, None) != maker or self._by_name.get(name) != maker:
+            self.changes += 1
         self._makers[pod] = maker
-        self._by_name[maker.namespace, maker.name] = maker
+        _remember(self._by_name, name, maker)
         self._made_ns[pod] = max(at_ns, self._made_ns.get(pod, 0))
         if len(self._makers) > MAKERS_MAX:
             oldest = next(iter(self._makers))
@@ -138,13 +171,13 @@ class Evictions:
             self._made_ns.pop(oldest, None)
 
     def _lose(self, loss: Loss) -> None:
-        for place in range(len(self.losses) - 1, -1, -1):
-            known = self.losses[place]
-            if loss.at_ns - known.at_ns > WINDOW_NS:
-                break
-            if known.pod == loss.pod and _is_same(known, loss):
+        of_pod = self._losses.setdefault(loss.pod, [])
+        for place in range(len(of_pod) - 1, -1, -1):
+            known = of_pod[place]
+            if _is_same(known, loss):
                 if not (known.by and known.node and known.uid):
-                    self.losses[place] = Loss(
+                    self.changes += 1
+                    of_pod[place] = Loss(
                         at_ns=known.at_ns,
                         pod=known.pod,
                         uid=known.uid or loss.uid,
@@ -153,14 +186,21 @@ class Evictions:
                         citation=known.citation,
                     )
                 return
-        self.losses.append(loss)
+        self.changes += 1
+        of_pod.append(loss)
 
     def recent(self, now_ns: int) -> list[Loss]:
-        """The losses within the window, by time; older ones are forgotten."""
-        self.losses = sorted(
-            (loss for loss in self.losses if now_ns - loss.at_ns <= WINDOW_NS), key=lambda loss: (loss.at_ns, loss.pod)
-        )
-        return self.losses
+        """The losses within the window, by time; older ones are forgotten. O(1) as long as nothing has changed."""
+        if self._sorted_at != self.changes or (self._in_order and now_ns - self._in_order[0].at_ns > WINDOW_NS):
+            everything = (loss for of_pod in self._losses.values() for loss in of_pod)
+            within = (loss for loss in everything if now_ns - loss.at_ns <= WINDOW_NS)
+            self._in_order = sorted(within, key=lambda loss: (loss.at_ns, loss.pod))
+            self._losses = {}
+            for loss in self._in_order:
+                self._losses.setdefault(loss.pod, []).append(loss)
+            self.changes += 1
+            self._sorted_at = self.changes
+        return self._in_order
 
     def maker_of(self, pod: str) -> Maker | None:
         """Who made this pod, as far as it was seen or told; None if nobody said."""
@@ -196,7 +236,7 @@ class Evictions:
         return loss.node or self._nodes.get(loss.pod, "")
 
     def placed_ns(self, pod: str) -> int:
-        """When the pod got a node, by events (0: not that anybody said)."""
+        """When the pod got a node, as it was told or seen (0: neither)."""
         return self._placed_ns.get(pod, 0)
 
     def placed_between(self, node: str, from_ns: int, to_ns: int) -> list[str]:
@@ -206,6 +246,14 @@ class Evictions:
     def done_ns(self, maker: Maker) -> int:
         """When a pod of it last did its work, or all of them had (0: not that anybody saw)."""
         return self._done_ns.get(maker, 0)
+
+
+def _remember(known: dict[_Key, _Known], key: _Key, value: _Known) -> None:
+    """Note it as the last that was heard of; beyond the limit whoever was noted first is forgotten."""
+    known.pop(key, None)
+    known[key] = value
+    if len(known) > MAKERS_MAX:
+        del known[next(iter(known))]
 
 
 def _is_same(one: Loss, other: Loss) -> bool:

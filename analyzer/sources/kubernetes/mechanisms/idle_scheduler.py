@@ -112,7 +112,7 @@ class IdleScheduler:
             pods = waiting[scheduler]
             if now_ns - min(one.created_ns for one in pods.values()) <= IDLE_NS:
                 continue
-            place = _LEASES.get(scheduler, ("kube-system", scheduler))
+            place = _LEASES.get(scheduler) or self._place_of(scheduler)
             lease = self._leases.get(place)
             sign_ns = self._last_sign_ns(store, scheduler)
             if sign_ns and now_ns - sign_ns <= IDLE_NS:
@@ -125,6 +125,11 @@ class IdleScheduler:
             else:
                 remarks.append(_silent(scheduler, lease, pods, now_ns))
         return Look(actors=tuple(actors), burdens=burdens, remarks=tuple(remarks))
+
+    def _place_of(self, scheduler: str) -> tuple[str, str]:
+        """Where a scheduler with a name of its own has its lease: called like it, in whatever namespace it lives."""
+        places = sorted(place for place in self._leases if place[1] == scheduler)
+        return places[0] if len(places) == 1 else ("kube-system", scheduler)
 
     def _last_sign_ns(self, store: Store, scheduler: str) -> int:
         """When the scheduler was last known to do anything. O(pods), so only asked where some are overdue."""
@@ -141,7 +146,8 @@ def _standing(place: tuple[str, str], lease: Renewed, pods: Mapping[str, Untried
     number = f"{len(pods):,} pods that it has never tried wait" if len(pods) > 1 else "a pod that it never tried waits"
     since_ns = max(sign_ns, min(one.created_ns for one in pods.values()))
     minutes = (now_ns - since_ns) // (60 * SECOND_NS)
-    why = f"it renews its lease, but has tried, bound or refused nobody for {minutes:,} minutes, and {number}"
+    idle = f"has tried, bound or refused nobody for {minutes:,} minutes"
+    why = f"it renews its lease, but {idle}, and {number}: restart it"
     return Built(
         actor=ActorObserved(
             at_ns=now_ns,

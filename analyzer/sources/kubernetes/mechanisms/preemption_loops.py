@@ -10,7 +10,8 @@ Said of the victim's pod if there is one, else of `controller/NAMESPACE/NAME`. A
 Job's completion, is progress: rounds before it do not count.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -62,16 +63,21 @@ class PreemptionLoops:
     def __init__(self) -> None:
         self._evictions = Evictions()
         self._told: set[str] = set()
+        self._rounds_of: dict[Maker, list[Round]] = {}
+        self._looked_at = (-1, -1)
+        self._asked: set[str] = set()
 
     @property
     def awake(self) -> bool:
-        return bool(self._evictions.losses)
+        return self._evictions.any_lost
 
     def take(self, seen: Seen) -> None:
         if isinstance(seen.object, Event) and not seen.gone:
             self._evictions.take(seen.object, seen.citation)
 
     def see(self, pod: Pod, record: PodRecord, *, gone: bool) -> None:  # noqa: ARG002  the contract's signature
+        if record.key in self._asked:
+            self._looked_at = (-1, -1)
         if not gone:
             self._evictions.see(record)
 
@@ -85,7 +91,8 @@ class PreemptionLoops:
             return NOTHING
         actors: list[Built] = []
         burdens: dict[str, Burden] = {}
-        for loop in self._loops(store, recent):
+        rounds = self._rounds(store, recent)
+        for loop in self._loops(store, rounds):
             losses = _losses(store, loop)
             pods = self._pods_of(store, loop.victim)
             citations = cited(one.loss.citation for one in loop.rounds)
@@ -93,13 +100,34 @@ class PreemptionLoops:
                 burdens[pods[0].key] = Burden(losses=losses, citations=citations)
             elif store.activity.refused(loop.victim.kind, loop.victim.namespace, loop.victim.name) is None:
                 actors.append(_victim(loop.victim, losses, citations, now_ns))
-        # A loop that was told and is none any more has to be taken back: what was counted stays otherwise.
-        over = Losses(count=0, first_ns=now_ns, last_ns=now_ns, resources=())
-        burdens.update({key: Burden(losses=over) for key in self._told - burdens.keys() if key in store.pods})
-        self._told = {key for key, burden in burdens.items() if burden.losses is not over}
+        # A loop that was told and is none any more has to be taken back: what was counted stays otherwise. So has what
+        # was counted by watching, where each round served somebody who needed it: no more than low priority.
+        over = Losses(count=0, first_ns=0, last_ns=0, resources=())
+        for key in self._told.union(self._served(store, rounds)) - burdens.keys():
+            if key in store.pods:
+                burdens[key] = Burden(losses=over)
+        self._told = {key for key, burden in burdens.items() if burden.losses != over}
         return Look(actors=tuple(actors), burdens=burdens)
 
-    def _loops(self, store: Store, recent: Sequence[Loss]) -> list[Loop]:
+    def _served(self, store: Store, rounds: Mapping[Maker, Sequence[Round]]) -> Iterator[str]:
+        """Pods of victims that were evicted for others alone who have a place by it and never lost one."""
+        for victim, lost in rounds.items():
+            if len(lost) < ROUNDS_MIN - 1:
+                continue
+            placed = all(one.by is not None and one.by not in rounds and self._has_place(store, one) for one in lost)
+            came_back = {by for by, times in Counter(one.by for one in lost).items() if times >= ROUNDS_MIN}
+            if placed and all(by is not None and self._evictions.done_ns(by) for by in came_back):
+                yield from (record.key for record in self._pods_of(store, victim))
+
+    def _rounds(self, store: Store, recent: Sequence[Loss]) -> Mapping[Maker, Sequence[Round]]:
+        """The evictions of each victim since it last did its work, with whom they were for.
+
+        Made anew only if something has changed that they rest on: who makes which pod does not change by the clock.
+        """
+        state = (self._evictions.changes, store.owners.names_changed)
+        if state == self._looked_at:
+            return self._rounds_of
+        self._asked.clear()
         rounds: dict[Maker, list[Round]] = {}
         for loss in recent:
             victim = self._maker_of(store, loss.pod)
@@ -109,8 +137,12 @@ class PreemptionLoops:
             by = self._maker_of(store, by_pod) if by_pod else None
             node = self._evictions.node_of(loss)
             rounds.setdefault(victim, []).append(Round(loss=loss, node=node, by=by, by_pod=by_pod))
+        self._rounds_of, self._looked_at = rounds, state
+        return rounds
+
+    def _loops(self, store: Store, rounds: Mapping[Maker, Sequence[Round]]) -> list[Loop]:
         found = []
-        for victim in sorted(rounds):
+        for victim in sorted(victim for victim, lost in rounds.items() if len(lost) >= ROUNDS_MIN):
             by_whom = sorted({one.by for one in rounds[victim] if one.by is not None})
             enough = [
                 each
@@ -130,6 +162,7 @@ class PreemptionLoops:
         """What comes back when the pod goes: its controller, by its name if nobody says it; else the pod itself."""
         namespace, _, name = pod.partition("/")
         maker = self._evictions.maker_of(pod)
+        self._asked.add(pod)
         if maker is not None or pod in store.pods:
             return maker or Maker("Pod", namespace, name)
         stem = name.rpartition("-")[0]
@@ -188,7 +221,7 @@ class PreemptionLoops:
         """Whether the pod for which room was made has got a node."""
         record = store.pods.get(one.by_pod)
         placed = record is not None and record.stage is not PENDING
-        return placed or self._evictions.placed_ns(one.by_pod) >= one.loss.at_ns
+        return placed or self._evictions.placed_ns(one.by_pod) >= one.loss.at_ns - SECOND_NS  # written in whole seconds
 
 
 def _apart(rounds: Sequence[Round]) -> list[Round]:

@@ -52,13 +52,18 @@ STALE_NS = 1800 * SECOND_NS
 SAID_MAX = 300
 _FAILED = re.compile(r'failed calling webhook "([^"]+)"')
 _SERVICE = re.compile(r"https?://([a-z0-9-]+)\.([a-z0-9-]+)\.svc\b")
+_NO_SERVICE = '" not found'
+"""How the API server ends its words about a webhook whose Service does not exist (`service "hook" not found`)."""
 _NETWORK = re.compile(r"cni plugin|NetworkPluginNotReady|network plugin is not ready", re.IGNORECASE)
 """What a node says as long as nobody has set up its network."""
 _Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 
 
 class Refused(Struct, frozen=True, kw_only=True):
-    """A controller whose pods a webhook keeps from being made, by its own last words. `service`: name, namespace."""
+    """A controller whose pods a webhook keeps from being made, by its own last words. `service`: name, namespace.
+
+    `missing`: in these words the API server found no such Service.
+    """
 
     kind: str
     namespace: str
@@ -68,6 +73,7 @@ class Refused(Struct, frozen=True, kw_only=True):
     first_ns: int
     last_ns: int
     said: str
+    missing: bool
     citation: Citation
 
 
@@ -242,6 +248,7 @@ class Webhooks(Mechanism):
             first_ns=first_ns,
             last_ns=last_ns,
             said=event.message[:SAID_MAX],
+            missing=_NO_SERVICE in event.message,
             citation=citation,
         )
 
@@ -280,8 +287,9 @@ class Webhooks(Mechanism):
         """None if somebody answers, is about to, or cannot be known."""
         found = self._services.find(namespace, name)
         if found is None:
-            if not self._services.any_at_all:
-                return None
+            missed = any(one.missing and one.service == (name, namespace) for one in self._refused.values())
+            if not missed or not self._services.any_at_all:
+                return None  # the API server knew it: it was not handed over
             return Unanswered(Never(f"there is no Service {namespace}/{name} to answer for it"))
         service, citation = found
         backing = self._services.answering(store, service)
