@@ -1,6 +1,6 @@
 """Do these pods fit on these nodes, and if not, what is short."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import assert_never
 
 from msgspec import Struct
@@ -48,13 +48,22 @@ Noted = list[UnitsShort] | list[PodsShort] | list[ActorId] | list[Arrivals] | li
 
 def fits(pods: Pods, free: Mapping[ResourceId, int]) -> int:
     """How many pods of this shape fit at once: the sum over nodes of what each could take. O(nodes * kinds)."""
+    return _places(pods, _columns(pods, free))
+
+
+def _columns(pods: Pods, free: Mapping[ResourceId, int]) -> list[tuple[str, int, list[int]]]:
+    """Each kind that the pods take units of, with how many, and what is free of it on each of the nodes."""
+    nodes, free_of = tuple(dict.fromkeys(pods.among)), free.get
+    return [
+        (kind, need, [free_of(resource_on(kind, node), 0) for node in nodes]) for kind, need in pods.each if need > 0
+    ]
+
+
+def _places(pods: Pods, columns: Sequence[tuple[str, int, list[int]]]) -> int:
     bound = UNBOUNDED if pods.per_node_max is None else max(0, pods.per_node_max)
-    nodes = dict.fromkeys(pods.among)
-    places = [bound] * len(nodes)
-    for kind, need in pods.each:
-        if need > 0:
-            there = [free.get(resource_on(kind, node), 0) // need for node in nodes]
-            places = list(map(min, places, there))
+    places = [bound] * len(set(pods.among))
+    for _, need, column in columns:
+        places = list(map(min, places, [units // need for units in column]))
     return sum(count for count in places if count > 0)
 
 
@@ -84,9 +93,10 @@ def shortage(
                     units.append(UnitsShort(part.resource, part.count, had))
                 return had >= part.count
             case Pods():
-                count = fits(part, free)
+                columns = _columns(part, free)
+                count = _places(part, columns)
                 if count < part.count:
-                    pods.append(PodsShort(part, count, _short_kinds(part, free)))
+                    pods.append(PodsShort(part, count, _short_kinds(columns)))
                 return count >= part.count
             case Done():
                 if part.actor not in ended:
@@ -122,11 +132,8 @@ def shortage(
     )
 
 
-def _short_kinds(pods: Pods, free: Mapping[ResourceId, int]) -> tuple[tuple[str, int], ...]:
-    nodes = tuple(dict.fromkeys(pods.among))
-    counted = (
-        (kind, sum(1 for node in nodes if free.get(resource_on(kind, node), 0) < need)) for kind, need in pods.each
-    )
+def _short_kinds(columns: Sequence[tuple[str, int, list[int]]]) -> tuple[tuple[str, int], ...]:
+    counted = ((kind, sum(units < need for units in column)) for kind, need, column in columns)
     return tuple((kind, count) for kind, count in counted if count)
 
 
