@@ -41,7 +41,9 @@ def imported(*folders: str) -> set[str]:
                 names.add(node.module.partition(".")[0])
             else:
                 match node:
-                    case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str(name)), *_]):
+                    case ast.Call(
+                        func=ast.Name(id="__import__" | "import_module"), args=[ast.Constant(value=str(name)), *_]
+                    ):
                         names.add(name.partition(".")[0])
                     case _:
                         pass
