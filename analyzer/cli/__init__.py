@@ -17,7 +17,7 @@ from analyzer.cli.why import why
 @click.group(
     cls=Commands,
     examples=(
-        "knotwatch replay dump/",
+        "knotwatch collect -o incident.tar.gz && knotwatch replay incident.tar.gz",
         "knotwatch why team-red/job-a dump/",
         "knotwatch graph dump/ --format dot | dot -Tsvg > knot.svg",
     ),
@@ -28,9 +28,9 @@ from analyzer.cli.why import why
 def main() -> None:
     """Which jobs can never go on, who holds what they need, and what to stop so that the rest runs.
 
-    PATH is a file, a folder or - for standard input: facts (knotwatch.facts/v1) or what kubectl
-    prints. What a file is, is found out from its content; what is not understood is listed. Nothing
-    is ever changed in a cluster.
+    PATH is a file, a folder, an archive or - for standard input: what kubectl or Slurm's commands
+    print, logs, or facts (knotwatch.facts/v1). What a file is, is found out from its content; what is
+    not understood is listed. Nothing is ever changed in a cluster.
     """
 
 

@@ -1,5 +1,7 @@
 """`knotwatch collect`: one command that gathers what the analyzer reads."""
 
+import re
+import signal
 import sys
 import tempfile
 import time
@@ -22,6 +24,25 @@ if TYPE_CHECKING:
 _NAMED_BY_KUBECTL = ("kubeconfig", "context", "as")
 """Options that are handed on to kubectl as they are."""
 
+_SPAN = re.compile(r"(?:\d{1,9}(?:\.\d{1,3})?[hms])+", re.ASCII)
+
+
+def _span(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """A span as kubectl takes it, so that a slip of the pen is found before minutes have gone by."""
+    if _SPAN.fullmatch(value) is None:
+        raise click.BadParameter(f"{value!r} is not a span such as 90s, 30m or 6h.", ctx, param)
+    return value
+
+
+def _namespaces(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Names as Kubernetes takes them, each once."""
+    from analyzer.collect.kubernetes import is_name
+
+    for value in values:
+        if not is_name(value):
+            raise click.BadParameter(f"{value!r} cannot be the name of a namespace.", ctx, param)
+    return tuple(dict.fromkeys(values))
+
 
 @click.command(
     cls=Described,
@@ -43,8 +64,23 @@ _NAMED_BY_KUBECTL = ("kubeconfig", "context", "as")
     help="Where to collect from; auto: wherever kubectl reaches a cluster, and where Slurm's commands are.",
 )
 @click.option("-o", "--output", metavar="FILE", help="The archive.  [default: knotwatch-TIME.tar.gz]")
-@click.option("-n", "--namespace", "namespaces", metavar="NAME", multiple=True, help="Only these.  [default: all]")
-@click.option("--since", default="6h", metavar="SPAN", show_default=True, help="How far back logs go (90s, 30m, 6h).")
+@click.option(
+    "-n",
+    "--namespace",
+    "namespaces",
+    metavar="NAME",
+    multiple=True,
+    callback=_namespaces,
+    help="Only these.  [default: all]",
+)
+@click.option(
+    "--since",
+    default="6h",
+    metavar="SPAN",
+    callback=_span,
+    show_default=True,
+    help="How far back logs go (90s, 30m, 6h).",
+)
 @click.option("--no-logs", is_flag=True, help="Objects only, no logs of schedulers and controllers.")
 @click.option("--kubectl", default="kubectl", metavar="PATH", show_default=True, help="The kubectl to run.")
 @click.option("--kubeconfig", metavar="FILE", help="As kubectl has it.")
@@ -73,17 +109,19 @@ def collect(
 
     made_s = int(time.time())
     target = Path(output or time.strftime("knotwatch-%Y%m%dT%H%M%SZ.tar.gz", time.gmtime(made_s)))
-    if not target.parent.is_dir() or target.is_dir():
-        raise UsageError(f"{target} cannot be written: there is no folder {target.parent}, or it is a folder itself.")
+    if target.is_dir():
+        raise UsageError(f"{target} cannot be written: it is a folder; name a file in it.")
+    if not target.parent.is_dir():
+        raise UsageError(f"{target} cannot be written: there is no folder {target.parent}.")
     named = zip(_NAMED_BY_KUBECTL, (kubeconfig, context, impersonated), strict=True)
     wish = Wish(
         origin=Origin(origin),
         kubectl=kubectl,
         connection=tuple(f"--{name}={value}" for name, value in named if value),
-        namespaces=tuple(dict.fromkeys(namespaces)),
+        namespaces=namespaces,
         since="" if no_logs else since,
     )
-    with tempfile.TemporaryDirectory(prefix="knotwatch-") as folder, _progress() as progress:
+    with _ended_in_order(), tempfile.TemporaryDirectory(prefix="knotwatch-") as folder, _progress() as progress:
         manifest = gathered(wish, Path(folder), progress)
         try:
             size = pack(Path(folder), manifest, target, made_s)
@@ -117,10 +155,27 @@ class _Telling:
             self._say(f"collected {file} ({row.records})")
 
     def _say(self, line: str) -> None:
+        from analyzer.sinks.console import without_controls
+
+        line = without_controls(line)  # kubectl repeats what a server says
         if self._bar is not None:
             self._bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
         else:
             click.echo(line, err=True)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """SIGTERM and a closed terminal interrupt as Ctrl-C does: nothing that was not looked through is left lying."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heeded = [number for number, action in before.items() if action == signal.SIG_DFL]  # nohup ignores, and so do we
+    for number in heeded:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

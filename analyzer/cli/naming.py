@@ -16,6 +16,8 @@ def the_one(wanted: str, actors: Iterable[ActorId]) -> ActorId:
     Raises UsageError if there is none, naming the nearest, or more than one, naming them.
     """
     names = sorted(actors)
+    if not wanted:
+        raise UsageError(f"The name of an actor is empty{_nearest(wanted, names)}")
     if wanted in names:
         return ActorId(wanted)
     for meant in (
@@ -23,7 +25,7 @@ def the_one(wanted: str, actors: Iterable[ActorId]) -> ActorId:
         [name for name in names if fnmatch.fnmatchcase(name, wanted)],
         [name for name in names if name.endswith(wanted)],
         [name for name in names if f"/{wanted}" in name],
-        [name for name in names if wanted and wanted in name],
+        [name for name in names if wanted in name],
     ):
         if len(meant) == 1:
             return meant[0]

@@ -34,7 +34,7 @@ class Commands(Described, click.Group):
             error.show()
             status = UNUSABLE
         except KnotwatchError as error:
-            click.echo(f"knotwatch: {error}", err=True)
+            say(str(error))
             status = UNUSABLE
         except (click.Abort, KeyboardInterrupt):
             status = INTERRUPTED
@@ -69,9 +69,16 @@ def complain(sentences: Iterable[str], *, most: int = 20) -> None:
     """What was not understood, one sentence each, on standard error."""
     told = list(sentences)
     for sentence in told[:most]:
-        click.echo(f"knotwatch: {sentence}", err=True)
+        say(sentence)
     if len(told) > most:
-        click.echo(f"knotwatch: and {len(told) - most} more; --format json lists all under sources.", err=True)
+        say(f"and {len(told) - most} more; --format json lists all under sources.")
+
+
+def say(sentence: str) -> None:
+    """One sentence on standard error. Names in it may be anybody's, so they cannot steer the terminal."""
+    from analyzer.sinks.console import without_controls
+
+    click.echo(f"knotwatch: {without_controls(sentence)}", err=True)
 
 
 def _reader_went_away() -> int:

@@ -20,7 +20,8 @@ from analyzer.errors import UsageError
 
 _ASKED_WITHIN_S = 30
 _SLURM = ("squeue", "scontrol", "sinfo")
-_CONTINUED = "If you may read some namespaces only, name them: --namespace NAME."
+_SOME_NAMESPACES = "if you may read some namespaces only, name them: --namespace NAME"
+_OTHER_CLUSTER = "another cluster is named by --context NAME or --kubeconfig FILE"
 
 
 class Origin(StrEnum):
@@ -78,7 +79,8 @@ def collect(wish: Wish, folder: Path, progress: Progress) -> Manifest:
     parts = [gathered() for origin, gathered in ways if wish.origin in (Origin.AUTO, origin)]
     there = [part for part in parts if part.found]
     if not there:
-        raise UsageError(f"Nothing could be collected: {'; '.join(map(_why_nothing, parts))}.")
+        reasons = "; ".join(_why_nothing(part).rstrip(".?!") for part in parts)
+        raise UsageError(f"Nothing could be collected: {reasons}.")
     for part in parts:
         if not part.found:
             shutil.rmtree(folder / part.origin, ignore_errors=True)
@@ -94,7 +96,8 @@ def collect(wish: Wish, folder: Path, progress: Progress) -> Manifest:
 
 def _kubernetes(wish: Wish, folder: Path, gathering: Gathering, progress: Progress) -> Part:
     if shutil.which(wish.kubectl) is None:
-        return Part(Origin.KUBERNETES, reason=f"{wish.kubectl} is not on PATH")
+        where = "there is no program" if "/" in wish.kubectl else "on PATH there is no"
+        return Part(Origin.KUBERNETES, reason=f"{where} {wish.kubectl}")
     kinds: list[kubernetes.Kind] = []
     complaints: list[str] = []
     for namespaced, argv in kubernetes.DISCOVERY:
@@ -102,7 +105,8 @@ def _kubernetes(wish: Wish, folder: Path, gathering: Gathering, progress: Progre
         kinds += [kubernetes.Kind(name, namespaced) for name in printed.split()]
         complaints += [complaint] if complaint is not None else []
     if not kinds:
-        return Part(Origin.KUBERNETES, reason=complaints[0] if complaints else "kubectl names no kinds of objects")
+        reason = complaints[0].rstrip(".?!") if complaints else "kubectl names no kinds of objects"
+        return Part(Origin.KUBERNETES, reason=f"{reason} ({_OTHER_CLUSTER})")
     # A cluster with a broken aggregated API has kinds all the same; which one is broken is worth a line.
     rows = [
         CollectedRow(command=" ".join(kubernetes.DISCOVERY[0][1]), complaint=complaint)
@@ -121,7 +125,7 @@ def _kubernetes(wish: Wish, folder: Path, gathering: Gathering, progress: Progre
 def _slurm(wish: Wish, gathering: Gathering, progress: Progress) -> Part:
     absent = [name for name in _SLURM if shutil.which(name) is None]
     if absent:
-        return Part(Origin.SLURM, reason=f"{' and '.join(absent)} of Slurm are not on PATH")
+        return Part(Origin.SLURM, reason=f"on PATH there is no {', no '.join(absent)}")
     if wish.origin is Origin.AUTO:
         # Many machines have the commands and no cluster. Whoever asks for Slurm gets a sentence for each of them.
         _, complaint = gathering.output_of(("sinfo", "-h"), _ASKED_WITHIN_S)
@@ -160,7 +164,10 @@ def _pods(files: Iterable[Path]) -> list[tuple[str, str]]:
     """Namespace and name of every pod in these lists."""
     found: list[tuple[str, str]] = []
     for file in files:
-        listed = msgspec.json.decode(file.read_bytes(), type=_Pods)
+        try:
+            listed = msgspec.json.decode(file.read_bytes(), type=_Pods)
+        except msgspec.MsgspecError:  # no list of pods that Kubernetes would make: it names nobody's log
+            continue
         found += [(pod.metadata.namespace, pod.metadata.name) for pod in listed.items]
     return found
 
@@ -187,7 +194,7 @@ def _why_nothing(part: Part) -> str:
     if part.reason:
         return f"{part.origin}: {part.reason}"
     first = next((row.complaint for row in part.rows if row.complaint), "nothing was printed")
-    hint = f" ({_CONTINUED})" if part.origin is Origin.KUBERNETES else ""
+    hint = f" ({_SOME_NAMESPACES})" if part.origin is Origin.KUBERNETES else ""
     return f"{part.origin}: {first}{hint}"
 
 

@@ -65,6 +65,9 @@ LOGGED = re.compile(
 )
 """Names of pods whose logs tell what the objects do not, by their beginning."""
 
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+"""What Kubernetes takes for a name. An answer with anything else in it becomes neither a path nor an argument."""
+
 _TAIL_LINES = 50_000
 _LOG_PODS_MAX = 40
 """Three control planes' worth; a pattern that fits more fits something else."""
@@ -77,12 +80,17 @@ class Kind(Struct, frozen=True):
     namespaced: bool
 
 
+def is_name(word: str) -> bool:
+    """Whether it can be the name of a namespace, an object or a kind."""
+    return _NAME.fullmatch(word) is not None and ".." not in word
+
+
 def wanted(kinds: Iterable[Kind]) -> list[Kind]:
     """Those of the kinds that are to be collected, in the order of the table."""
     places: dict[Kind, int] = {}
     for kind in kinds:
         place = next((at for at, pattern in enumerate(WANTED) if fnmatchcase(kind.name, pattern)), None)
-        if place is not None:
+        if place is not None and is_name(kind.name):
             places[kind] = place
     return sorted(places, key=lambda kind: (places[kind], kind.name))
 
@@ -108,7 +116,7 @@ def lists(kinds: Iterable[Kind], namespaces: Sequence[str]) -> tuple[Command, ..
 
 def logs(pods: Iterable[tuple[str, str]], since: str) -> tuple[Command, ...]:
     """The commands that print the logs of schedulers and controllers among these pods (namespace, name)."""
-    logged = sorted(pod for pod in pods if LOGGED.match(pod[1]))[:_LOG_PODS_MAX]
+    logged = sorted(pod for pod in pods if LOGGED.match(pod[1]) and all(map(is_name, pod)))[:_LOG_PODS_MAX]
     return tuple(
         Command(
             file=f"logs/{namespace}/{name}.log",

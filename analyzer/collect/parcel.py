@@ -18,8 +18,10 @@ def pack(folder: Path, manifest: Manifest, target: Path, made_s: int) -> int:
     (folder / MANIFEST).write_bytes(encode_manifest(manifest))
     top = target.name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar") or target.name
     unfinished = target.with_name(f".{target.name}.unfinished")
+    unfinished.unlink(missing_ok=True)
+    # A file that somebody put there meanwhile, or a link, is refused: it would not be ours alone.
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with (
             os.fdopen(descriptor, "wb") as sink,
             gzip.GzipFile("", "wb", fileobj=sink, mtime=made_s) as packed,

@@ -95,9 +95,22 @@ def _json(value: Any) -> Any:
 
 
 def _json_entry(key: str, value: Any) -> Any:
-    if isinstance(value, str) and value and (key in _FREE_TEXTS or is_credential(key)):
-        return MASK
-    return [] if key in _FREE_TEXTS and isinstance(value, list) else _json(value)
+    if key in _FREE_TEXTS:
+        return _without_texts(value)
+    return MASK if isinstance(value, str) and value and is_credential(key) else _json(value)
+
+
+def _without_texts(value: Any) -> Any:
+    """Of what people write freely the shape alone: some versions have one comment, others one for each of three."""
+    match value:
+        case str():
+            return MASK if value else value
+        case list():
+            return []
+        case dict():
+            return {key: _without_texts(each) for key, each in value.items()}
+        case _:
+            return value
 
 
 def _line_pieces(content: Buffer) -> Iterator[tuple[bytes, int]]:

@@ -14,6 +14,7 @@ MASK = "***"
 _KEYS = "api|access|private|signing|encryption|auth|account|client|storage|licen[sc]e|_"
 CREDENTIAL = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|credential|authori[sz]ation"
+    r"|(?<![a-z])(?:pass|pw|creds?)(?![a-z])|(?-i:(?<=[a-z])Pass(?![a-z]))"  # DB_PASS, --pass, JobCompPass; no bypass
     rf"|(?:{_KEYS})[-_.]?key(?![a-z]))"
 )
 """A part of a name whose value is nobody's business. A `key` alone is none: controllers log `key="namespace/name"`."""

@@ -27,10 +27,15 @@ def harmless(shown: Shown) -> Shown:
     return convert(_cleaned(to_builtins(shown)), type(shown))
 
 
+def without_controls(text: str) -> str:
+    """The same for a text by itself."""
+    return text.translate(_CONTROLS)
+
+
 def _cleaned(value: object) -> object:
     match value:
         case str():
-            return value.translate(_CONTROLS)
+            return without_controls(value)
         case dict():
             return {key: _cleaned(item) for key, item in value.items()}
         case list() | tuple():

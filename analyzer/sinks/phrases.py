@@ -1,5 +1,6 @@
 """Small pieces of the text report: moments, counts, lists of names, a proposal with its price."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ NAMES_MAX = 4
 WAYS_MAX = 3
 """Proposals shown: they are sorted, and nobody reads the ninth at night."""
 
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+"""What Kubernetes takes for a name."""
 
 USELESS = "useless by itself: its controller makes it anew at once; suspend that, or scale it down"
 
@@ -106,8 +109,14 @@ def _price(cost: CostRow) -> str:
 
 
 def _command(actor: str) -> str | None:
-    """Only a single pod is one object under this very name; what is behind a gang, people know better."""
-    match actor.split("/"):
+    """Only a single pod is one object under this very name; what is behind a gang, people know better.
+
+    A name that Kubernetes would not take comes from nowhere good, and is not handed on to somebody's shell.
+    """
+    parts = actor.split("/")
+    if not all(map(_NAME.fullmatch, parts)):
+        return None
+    match parts:
         case ["drain", "node", node]:
             return f"kubectl uncordon {node}"
         case ["pod", namespace, name]:

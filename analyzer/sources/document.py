@@ -128,6 +128,8 @@ def _files_of(path: str) -> Iterator[tuple[str, str]]:
     if path == STANDARD_INPUT:
         yield STANDARD_INPUT, STANDARD_INPUT
         return
+    if not path:
+        raise UsageError("One of the paths is empty: name a file or a folder, or . for this one.")
     full = os.path.abspath(path)  # noqa: PTH100  pathlib would resolve links, and the name shown is the one given
     parent = os.path.dirname(full)  # noqa: PTH120  as above
     if not os.path.lexists(full):

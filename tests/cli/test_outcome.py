@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from analyzer.cli import main
 from tests.cli.running import KNOT, QUEUE, run
 
 
@@ -69,6 +71,8 @@ def test_fail_on_chooses_what_counts(knot: Path, rules: str, status: int) -> Non
         (["why", "zzz", "{knot}"], "zzz is not in this input"),
         (["why", "bleu/b", "{knot}"], "bleu/b is not in this input; did you mean gang/blue/b?"),
         (["why", "gang/*", "{knot}"], "gang/* may mean gang/blue/b, gang/red/a: write more of the name."),
+        (["why", "", "{knot}"], "The name of an actor is empty: it holds gang/blue/b, gang/red/a"),
+        (["replay", ""], "One of the paths is empty: name a file or a folder, or . for this one."),
         (["rules", "hunger"], "'hunger' is no rule; known are deadlock, "),
         (["untie"], "No such command 'untie'."),
     ],
@@ -99,6 +103,13 @@ def test_input_of_which_nothing_is_understood_is_2(tmp_path: Path, content: byte
     assert sentence in result.stderr
     assert "kubectl get" in result.stderr, "it says what to hand over instead"
     assert len(result.stderr.strip().split("\n")) == 1
+
+
+def test_a_name_does_not_steer_the_terminal(knot: Path) -> None:
+    (knot / "\x1b[31mred\x07.json").write_bytes(b'{"apiVersion": "v1", "kind": "Pod')
+    result = CliRunner().invoke(main, ["replay", str(knot)], prog_name="knotwatch", color=True)  # as on a terminal
+    assert "�[31mred�.json:1: the text is cut off" in result.stderr
+    assert "\x1b" not in result.stderr
 
 
 def test_an_empty_folder_says_what_to_hand_over(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from click.testing import Result
 
 from tests.cli.running import run
 
+ROOT = Path(__file__).parents[2]
 KNOT = Path(__file__).parents[1] / "data" / "k8s" / "partial_gang"
 
 KUBECTL = """#!/bin/sh
@@ -123,6 +127,14 @@ def test_the_archive_is_its_owner_s_and_says_nothing_of_the_machine(kubectl: Pat
     assert sorted(path.name for path in kubectl.parent.iterdir() if path.name.startswith(".")) == []
 
 
+def test_a_link_in_the_way_is_not_followed(kubectl: Path) -> None:
+    elsewhere = kubectl.parent / "elsewhere"
+    (kubectl.parent / ".in.tar.gz.unfinished").symlink_to(elsewhere)
+    assert collect(kubectl).exit_code == 0
+    assert not elsewhere.exists()
+    assert "in/kubernetes/pods.json" in members(kubectl)
+
+
 def test_namespaces_are_asked_one_by_one(kubectl: Path) -> None:
     assert collect(kubectl, "-n", "red", "-n", "blue", "-n", "red").exit_code == 0
     assert sorted(name for name in members(kubectl) if "pods" in name or "nodes" in name) == [
@@ -181,10 +193,10 @@ def one_sentence(result: Result) -> str:
 
 def test_nothing_to_collect_from_is_2_with_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent = tmp_path / "absent"
-    assert one_sentence(collect(absent)).endswith(f"kubernetes: {absent} is not on PATH.")
+    assert one_sentence(collect(absent)).endswith(f"kubernetes: there is no program {absent}.")
     monkeypatch.setenv("PATH", str(tmp_path))
     line = one_sentence(run("collect", "-o", tmp_path / "x.tar.gz"))
-    assert "kubernetes: kubectl is not on PATH; slurm: squeue and scontrol and sinfo of Slurm are not on PATH." in line
+    assert "kubernetes: on PATH there is no kubectl; slurm: on PATH there is no squeue, no scontrol, no sinfo." in line
     assert not (tmp_path / "x.tar.gz").exists()
 
 
@@ -192,9 +204,13 @@ def test_a_cluster_out_of_reach_is_2_with_its_reason(kubectl: Path) -> None:
     for kinds in kubectl.parent.glob("kinds*"):
         kinds.write_text("")
     (kubectl.parent / "discovery-complaint").write_text(
-        "E1130 memcache.go:265 unhandled\nThe connection to the server 10.0.0.1:6443 was refused\n"
+        "E1130 memcache.go:265 unhandled\nThe connection to the server 10.0.0.1:6443 was refused - the right port?\n"
     )
-    assert "kubernetes: The connection to the server 10.0.0.1:6443 was refused" in one_sentence(collect(kubectl))
+    line = one_sentence(collect(kubectl))
+    assert (
+        "kubernetes: The connection to the server 10.0.0.1:6443 was refused - the right port (another cluster " in line
+    )
+    assert line.endswith("is named by --context NAME or --kubeconfig FILE).")
 
 
 def test_nothing_permitted_is_2_and_says_what_may_help(kubectl: Path) -> None:
@@ -203,6 +219,59 @@ def test_nothing_permitted_is_2_and_says_what_may_help(kubectl: Path) -> None:
     line = one_sentence(collect(kubectl))
     assert "not permitted: pods is forbidden" in line
     assert "name them: --namespace NAME" in line
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--since", "6x", "'6x' is not a span such as 90s, 30m or 6h."),
+        ("--since", "6", "'6' is not a span"),
+        ("--since", "-1h", "'-1h' is not a span"),
+        ("--namespace", "../../x", "'../../x' cannot be the name of a namespace."),
+        ("--namespace", "Team Red", "'Team Red' cannot be the name of a namespace."),
+    ],
+)
+def test_a_slip_of_the_pen_is_2_before_anything_is_asked(kubectl: Path, option: str, value: str, reason: str) -> None:
+    result = collect(kubectl, f"{option}={value}")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in result.stderr
+    assert not (kubectl.parent / "asked").exists()
+    assert collect(kubectl, "--since=1h30m").exit_code == 0
+
+
+def test_names_that_an_answer_makes_up_lead_nowhere(kubectl: Path) -> None:
+    kinds = kubectl.parent / "kinds--namespaced=true"
+    kinds.write_text(f"{kinds.read_text()}--kubeconfig=jobs.kubeflow.org\n../../../x/jobs.kubeflow.org\n")
+    pods = json.loads((kubectl.parent / "pods.json").read_text())
+    invented = ("kube-system", "kube-scheduler-../../../../x"), ("../../..", "kube-scheduler-n")
+    pods["items"] += [{"metadata": {"namespace": namespace, "name": name}} for namespace, name in invented]
+    (kubectl.parent / "pods.json").write_text(json.dumps(pods))
+    assert collect(kubectl).exit_code == 0
+    asked = (kubectl.parent / "asked").read_text()
+    assert "kubeflow" not in asked
+    assert "logs" not in asked
+
+
+def test_a_list_of_pods_that_is_none_costs_its_logs_alone(kubectl: Path) -> None:
+    (kubectl.parent / "pods.json").write_text('{"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": null}]}')
+    assert collect(kubectl).exit_code == 0
+    assert "in/kubernetes/nodes.json" in members(kubectl)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_collection_that_is_ended_leaves_nothing_lying(kubectl: Path, tmp_path: Path, number: signal.Signals) -> None:
+    kubectl.write_text(KUBECTL.replace("get) ", f"get) kill -{number.value} $(cat {tmp_path}/pid); sleep 20; "))
+    command = [sys.executable, "-m", "analyzer", "collect", "--from=kubernetes", f"--kubectl={kubectl}", "-o", "x.tar"]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with subprocess.Popen(  # noqa: S603  our own command
+        ["sh", "-c", 'echo $$ > pid; exec "$@"', "sh", *command],  # noqa: S607  the shell on PATH
+        cwd=tmp_path, env={**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert list(scratch.iterdir()) == []
+    assert not list(tmp_path.glob("*x.tar*"))
 
 
 @pytest.mark.parametrize("target", ["no/folder/x.tar.gz", "."])
@@ -270,7 +339,7 @@ def test_slurm_is_collected_by_its_table(tmp_path: Path, monkeypatch: pytest.Mon
 def test_commands_of_slurm_without_a_cluster_are_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slurm_commands(tmp_path / "commands", monkeypatch, "echo Unable to contact slurm controller >&2; exit 1")
     line = one_sentence(run("collect", "--kubectl", "absent", "-o", tmp_path / "x.tar.gz"))
-    assert line.endswith("kubernetes: absent is not on PATH; slurm: Unable to contact slurm controller.")
+    assert line.endswith("kubernetes: on PATH there is no absent; slurm: Unable to contact slurm controller.")
     asked = run("collect", "--from", "slurm", "-o", tmp_path / "x.tar.gz")
     assert one_sentence(asked).endswith("slurm: Unable to contact slurm controller.")
     assert "knotwatch: slurm/squeue.txt: Unable to contact slurm controller" in asked.stderr

@@ -53,6 +53,7 @@ def test_json_of_slurm_keeps_its_shape(tmp_path: Path) -> None:
     job = {
         "job_id": 5,
         "comment": PLANTED,
+        "extra": {"job": PLANTED, "count": 3, "notes": [PLANTED]},
         "environment": [f"A={PLANTED}"],
         "command": f"/shared/run.sh --token {PLANTED}",
         "submit_line": f"sbatch --export=ALL,X={PLANTED} --dependency=afterok:4 run.sh",
@@ -65,6 +66,7 @@ def test_json_of_slurm_keeps_its_shape(tmp_path: Path) -> None:
         {
             **job,
             "comment": "***",
+            "extra": {"job": "***", "count": 3, "notes": []},
             "environment": [],
             "command": "/shared/run.sh --token ***",
             "submit_line": "sbatch --export=ALL,X=*** --dependency=afterok:4 run.sh",

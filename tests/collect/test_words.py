@@ -33,6 +33,8 @@ def test_what_is_started_and_waited_for_stays(text: str) -> None:
         ("train.py --api-key=12345", "train.py --api-key=***"),
         ("train.py --key hunter --wandb-key=hunter", "train.py --key *** --wandb-key=***"),
         ("KEY=hunter run", "KEY=*** run"),
+        ("DB_PASS=hunter run", "DB_PASS=*** run"),
+        ("run --pass hunter", "run --pass ***"),
         ("mysql -phunter2 -h db", "mysql *** -h db"),
         ("redis-cli -h db -a hunter", "redis-cli -h db -a ***"),
         ("curl -u admin:hunter http://svc:80", "curl -u *** http://svc:80"),

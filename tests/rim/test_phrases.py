@@ -48,6 +48,11 @@ def test_the_act_fits_the_actor_and_a_command_does_exactly_that(
     assert commands(action(actor)) == command
 
 
+@pytest.mark.parametrize("actor", ["pod/ns/--all", "pod/ns/p; reboot", "pod/$(reboot)/p", "pod/ns/", "drain/node/-l"])
+def test_a_name_that_a_shell_would_take_for_something_else_makes_no_command(actor: str) -> None:
+    assert commands(action(actor)) == []
+
+
 def test_a_useless_act_says_so_and_offers_no_command() -> None:
     useless = action("pod/ns/p", useless=True)
     assert "useless by itself" in action_text(useless, {"gpu"}, orphan=False)

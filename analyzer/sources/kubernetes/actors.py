@@ -17,8 +17,8 @@ from analyzer.sources.kubernetes.quotas import Booked, Scoped
 from analyzer.sources.kubernetes.records import BOUND, PodRecord
 from analyzer.sources.kubernetes.rooms import Class
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.times import SECOND_NS
 
-SECOND_NS = 1_000_000_000
 GRACE_NS = 300 * SECOND_NS
 """How long past its due time a pod may stay while a kubelet, a controller or a drain is at work on it."""
 CITATIONS_MAX = 20
@@ -37,6 +37,7 @@ ROUTINE_FINALIZERS = frozenset(
         "scheduling.k8s.io/podgroup-protection",
     }
 )
+
 """Finalizers that a controller of every cluster takes off within seconds."""
 
 
@@ -107,11 +108,13 @@ class HoldsCache:
         return found
 
     def forget(self, node: str) -> None:
-        """The node is gone. O(shapes)."""
+        """The node is gone, and nobody is on it. O(shapes)."""
         for held in self._known.values():
             held.pop(node, None)
-        for names in self._names.values():
+        for kind, names in list(self._names.items()):
             names.pop(node, None)
+            if not names:
+                del self._names[kind]
 
     def on(self, node: str, shape: Shape, quota: Booked) -> Holds:
         """What a pod of this shape holds on the node ("" if it has none) with its quota, sorted by resource."""

@@ -2,6 +2,7 @@
 
 from analyzer.model.events import Certainty
 from analyzer.sources.kubernetes.objects import Pod
+from analyzer.sources.kubernetes.times import SECOND_NS
 
 BROKEN = frozenset(
     {
@@ -14,9 +15,10 @@ BROKEN = frozenset(
         "CreateContainerError",
     }
 )
+
 """Why a container does not start at all: only another template, or an object that is missing, helps."""
 
-BROKEN_NS = 300_000_000_000
+BROKEN_NS = 300 * SECOND_NS
 """What a node says of a container for less than this may be a registry that is slow, or a ConfigMap that is late."""
 
 CRASHES_MIN = 5

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from analyzer.sources.kubernetes.objects import LabelSelector, Pod, PodDisruptionBudget, Requirement
+from analyzer.sources.kubernetes.candidates import holds
+from analyzer.sources.kubernetes.objects import LabelSelector, Pod, PodDisruptionBudget
 
 
 class Guarded(Struct, frozen=True):
@@ -143,22 +144,8 @@ def selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
     """Whether the selector fits; an empty one fits all, none fits nothing."""
     return selector is not None and (
         all(labels.get(key) == value for key, value in selector.match_labels.items())
-        and all(_fits(one, labels.get(one.key)) for one in selector.match_expressions)
+        and all(holds(one, labels.get(one.key)) for one in selector.match_expressions)
     )
-
-
-def _fits(one: Requirement, have: str | None) -> bool:
-    match one.operator:
-        case "In":
-            return have in one.values
-        case "NotIn":
-            return have not in one.values
-        case "Exists":
-            return have is not None
-        case "DoesNotExist":
-            return have is None
-        case _:
-            return False
 
 
 def _namespace(budget: PodDisruptionBudget) -> str:

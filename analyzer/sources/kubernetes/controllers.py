@@ -21,8 +21,8 @@ from analyzer.sources.kubernetes.quantities import units
 from analyzer.sources.kubernetes.quotas import Quota
 from analyzer.sources.kubernetes.records import BOUND, PENDING
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.times import SECOND_NS
 
-SECOND_NS = 1_000_000_000
 REFUSED_MIN_NS = 60 * SECOND_NS
 """Refused for less than this is ordinary: controllers try again after seconds, and the quota's bookings lag."""
 

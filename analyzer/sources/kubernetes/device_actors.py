@@ -10,8 +10,8 @@ from analyzer.sources.kubernetes.records import FAILED, SUCCEEDED
 from analyzer.sources.kubernetes.resource_claims import ClaimFacts
 from analyzer.sources.kubernetes.singles import Context
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.times import SECOND_NS
 
-SECOND_NS = 1_000_000_000
 RELEASE_NS = 300 * SECOND_NS
 """The controller takes ended pods off a claim within seconds, and looks at all of them anew every few minutes."""
 

@@ -14,8 +14,8 @@ from analyzer.sources.digits import is_whole
 from analyzer.sources.kubernetes.objects import Custom
 from analyzer.sources.kubernetes.owners import Owner, Owners
 from analyzer.sources.kubernetes.records import IN_TREE_GROUP, NAME_LABELS, PodRecord
+from analyzer.sources.kubernetes.times import SECOND_NS
 
-SECOND_NS = 1_000_000_000
 COSCHEDULING_PERMIT_NS = 60 * SECOND_NS
 IN_TREE_PERMIT_NS = 300 * SECOND_NS
 

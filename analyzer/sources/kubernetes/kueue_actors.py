@@ -24,8 +24,8 @@ from analyzer.sources.kubernetes.placing import place
 from analyzer.sources.kubernetes.pod_requests import shape_of
 from analyzer.sources.kubernetes.singles import Context, remark_of
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.times import SECOND_NS
 
-SECOND_NS = 1_000_000_000
 STARTING_NS = 60 * SECOND_NS
 """A Workload that Kueue has said nothing about yet, or has evicted a moment ago, may be looked at any time."""
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.model.events import Citation
 from analyzer.sources.kubernetes.kueue_workloads import Rounds
 from analyzer.sources.kubernetes.objects import Event
-from analyzer.sources.kubernetes.times import parse_ns
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 
 _EVICTED = "EvictedDueTo"
 _IN_VAIN = "EvictedDueToPodsReadyTimeout"
@@ -17,7 +17,6 @@ _IN_VAIN = "EvictedDueToPodsReadyTimeout"
 
 _CREATED = "Created Workload: "
 _RESERVED = "Quota reserved in ClusterQueue "
-_SECOND_NS = 1_000_000_000
 EVICTIONS_MAX = 256
 """Times of evictions that are kept of one Workload: enough for any window in which rounds count."""
 
@@ -73,7 +72,7 @@ class Heard:
     def _evicted(self, key: str, at_ns: int, event: Event) -> None:
         """Events are merged, so one that was said often tells of its first and its last time."""
         times = self._evictions.setdefault(key, {})
-        times[at_ns // _SECOND_NS] = None
+        times[at_ns // SECOND_NS] = None
         if len(times) > EVICTIONS_MAX:
             del times[min(times)]
         if event.count > 1:
@@ -87,7 +86,7 @@ class Heard:
         times, merged = self._evictions.get(key), self._merged.get(key)
         if not times:
             return None
-        heard = Rounds(len(times), min(times) * _SECOND_NS, max(times) * _SECOND_NS)
+        heard = Rounds(len(times), min(times) * SECOND_NS, max(times) * SECOND_NS)
         if merged is None or merged.count <= heard.count:
             return heard
         return Rounds(merged.count, min(merged.first_ns, heard.first_ns), max(merged.last_ns, heard.last_ns))

@@ -160,6 +160,7 @@ class Neighbours:
             company
             for company in asked
             if any(crowd in changed for crowd in crowds_of(company))
+            or (company.spread and dirty.owners)  # they may have others to make
             or (company.repels and (gone or any(term in restless for term in company.repels)))
         }
 

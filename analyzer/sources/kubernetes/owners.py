@@ -27,7 +27,7 @@ from analyzer.sources.kubernetes.objects import (
     StatefulSet,
 )
 from analyzer.sources.kubernetes.records import controller_of, launches_collective, marks_of
-from analyzer.sources.kubernetes.times import parse_ns
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 
 ENDLESS_KINDS = frozenset(
     {
@@ -185,7 +185,7 @@ def owner_of(thing: Controller, citation: Citation) -> Owner:
     template = None if isinstance(thing, Custom) else thing.spec.template
     deadline_ns = until_ns = None
     if isinstance(thing, Job) and thing.spec.active_deadline_seconds is not None:
-        deadline_ns = thing.spec.active_deadline_seconds * 1_000_000_000
+        deadline_ns = thing.spec.active_deadline_seconds * SECOND_NS
         started_ns = parse_ns(thing.status.start_time)
         until_ns = None if started_ns is None else started_ns + deadline_ns
     return Owner(

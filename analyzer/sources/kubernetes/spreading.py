@@ -5,7 +5,8 @@ from collections.abc import Set as AbstractSet
 
 from analyzer.model.requests import Pods, Request
 from analyzer.sources.kubernetes.candidates import Constraints, suits, tolerated
-from analyzer.sources.kubernetes.company import Spread
+from analyzer.sources.kubernetes.company import Spread, crowd_has
+from analyzer.sources.kubernetes.objects import Deployment
 from analyzer.sources.kubernetes.records import PodRecord
 from analyzer.sources.kubernetes.store import Store
 
@@ -97,14 +98,25 @@ class Spreading:
         if self._few:
             return None  # the fewest count as 0, whatever comes
         lows = {one: level - n for one, n in self.now.items() if one != value and n < level}
-        others = len(self._waiting) - self._spread.counts
-        if sum(lows.values()) > others:
-            return None
+        lacking = sum(lows.values()) - (len(self._waiting) - self._spread.counts)
+        if lacking > 0:
+            return None if lacking > self._unmade() else FREE
         if not lows or place is None or len(lows) > LOWS_MAX or not self._alike():
             return FREE
         return frozenset(
             place(n, tuple(node for node in sorted(self._nodes[one]) if node in usable)) for one, n in lows.items()
         )
+
+    def _unmade(self) -> int:
+        """How many pods of the crowd, at most, are still to be made by their controllers. O(controllers)."""
+        store, crowd = self._store, self._spread.crowd
+        missing = 0
+        for owner in store.owners.all():
+            if owner.template is None or owner.over or isinstance(owner.object, Deployment):
+                continue  # a Deployment makes ReplicaSets
+            if crowd_has(crowd, owner.namespace, owner.template.metadata.labels, store.neighbours.namespaces):
+                missing += max(0, (owner.wants or 0) - len(store.by_owner.get(owner.uid, ())))
+        return missing
 
     def _alike(self) -> bool:
         """Whether all who wait and count ask for the same, so that what one of them needs is what each does."""

@@ -36,7 +36,7 @@ class Supplies:
         at_ns: int,
         events: list[Event],
     ) -> None:
-        """All that has changed. `contested`: who has the volumes that somebody cannot attach. `others`: what others say.
+        """All that has changed. `contested`: who has the volumes that somebody cannot attach. `others`: of others.
 
         Costs the nodes, quotas, claims and pods with host ports that are `dirty`.
         """

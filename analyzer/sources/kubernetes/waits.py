@@ -18,9 +18,9 @@ from analyzer.sources.kubernetes.placing import Sort, Terms, asker_of, places, t
 from analyzer.sources.kubernetes.records import Pending, PodRecord, Try
 from analyzer.sources.kubernetes.rooms import Class, objection, preempts
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.times import SECOND_NS
 from analyzer.sources.kubernetes.withheld import PLUGIN_NS
 
-SECOND_NS = 1_000_000_000
 AUTOSCALING_NS = 900 * SECOND_NS
 """A scale-up that was announced is overdue after this: the cluster autoscaler's own time limit for a new node."""
 RETURN_NS = 300 * SECOND_NS
@@ -53,7 +53,6 @@ _ORDER = (
     ExcuseKind.BLIND,
     ExcuseKind.DISPUTED,
 )
-
 
 UNTRIED = Excuse(ExcuseKind.STARTING, "the scheduler has not looked at it yet")
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from analyzer.sources.kubernetes.objects import Node
 from analyzer.sources.kubernetes.quantities import units
+from analyzer.sources.kubernetes.times import SECOND_NS
 
-SECOND_NS = 1_000_000_000
 PLUGIN_NS = 900 * SECOND_NS
 """A driver that is upgraded takes its device plugin away for minutes; nothing that is healthy takes this long."""
 

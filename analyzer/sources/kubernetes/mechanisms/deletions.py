@@ -16,13 +16,13 @@ from msgspec import Struct
 from analyzer.model.events import ActorObserved, Certainty, Citation, Holds, Lifetime, Wait
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.model.requests import Done, Never, Request, all_of
-from analyzer.sources.kubernetes.actors import ROUTINE_FINALIZERS, SECOND_NS, Built, actor_of, cited
+from analyzer.sources.kubernetes.actors import ROUTINE_FINALIZERS, Built, actor_of, cited
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
 from analyzer.sources.kubernetes.objects import Condition, Custom, Namespace, Node, Other
 from analyzer.sources.kubernetes.observations import Seen
 from analyzer.sources.kubernetes.records import BOUND, PENDING
 from analyzer.sources.kubernetes.store import Store
-from analyzer.sources.kubernetes.times import parse_ns
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 from analyzer.sources.kubernetes.witnesses import BEING_DELETED, kind_shown
 
 SLOW_NS = 300 * SECOND_NS

@@ -17,7 +17,7 @@ from msgspec import Struct
 from analyzer.model.events import ActorObserved, Certainty, Citation, Excuse, ExcuseKind, Lifetime, Wait
 from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Done, Never, Request, all_of, any_of
-from analyzer.sources.kubernetes.actors import SECOND_NS, Built, actor_of, cited
+from analyzer.sources.kubernetes.actors import Built, actor_of, cited
 from analyzer.sources.kubernetes.broken_containers import BROKEN_NS, broken
 from analyzer.sources.kubernetes.budgets import counts_of, lets_unready_go, selects
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
@@ -26,7 +26,7 @@ from analyzer.sources.kubernetes.observations import Seen
 from analyzer.sources.kubernetes.records import BOUND, PENDING, PodRecord
 from analyzer.sources.kubernetes.services import KINDS, Labels, Services
 from analyzer.sources.kubernetes.store import Store
-from analyzer.sources.kubernetes.times import parse_ns
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 from analyzer.sources.kubernetes.waits import constraints_for
 
 SLOW_NS = 300 * SECOND_NS

@@ -15,7 +15,7 @@ from analyzer.model.events import Certainty, Citation, Excuse, ExcuseKind, Wait
 from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Done, Never, Request, all_of
 from analyzer.sources.digits import is_whole
-from analyzer.sources.kubernetes.actors import SECOND_NS, actor_of
+from analyzer.sources.kubernetes.actors import actor_of
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
 from analyzer.sources.kubernetes.mechanisms.declared_needs import (
     ANNOTATION,
@@ -31,7 +31,7 @@ from analyzer.sources.kubernetes.owners import Owner
 from analyzer.sources.kubernetes.records import BOUND, PENDING, PodRecord
 from analyzer.sources.kubernetes.services import KINDS, Services, maker_of
 from analyzer.sources.kubernetes.store import Store
-from analyzer.sources.kubernetes.times import parse_ns
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 
 STARTING_NS = 60 * SECOND_NS
 """Whoever waits for less than this has only just begun: names and connections take their time."""

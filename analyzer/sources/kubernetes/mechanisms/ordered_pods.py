@@ -17,7 +17,7 @@ from analyzer.model.events import ActorObserved, Certainty, Lifetime, Wait
 from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Done, Never, Request, any_of
 from analyzer.sources.digits import is_whole
-from analyzer.sources.kubernetes.actors import SECOND_NS, Built, actor_of, cited
+from analyzer.sources.kubernetes.actors import Built, actor_of, cited
 from analyzer.sources.kubernetes.broken_containers import BROKEN_NS, broken
 from analyzer.sources.kubernetes.controllers import standing_refusal
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
@@ -26,6 +26,7 @@ from analyzer.sources.kubernetes.objects import Pod, StatefulSet
 from analyzer.sources.kubernetes.owners import Owner, reference_key
 from analyzer.sources.kubernetes.records import BOUND, PENDING, PodRecord, Try
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.times import SECOND_NS
 
 SLOW_NS = 60 * SECOND_NS
 """A pod that is not ready for less than this is starting: nobody need hear that its controller waits for it."""

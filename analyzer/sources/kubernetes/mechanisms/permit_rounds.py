@@ -81,6 +81,8 @@ class PermitRounds:
 
     def look(self, store: Store, now_ns: int) -> Look:
         by_gang: dict[str, list[str]] = {}
+        over_ns = now_ns - WINDOW_NS
+        self._rejected = {pod: rounds for pod, rounds in self._rejected.items() if rounds[-1].at_ns >= over_ns}
         for pod in sorted(self._rejected):
             gang = store.gangs.get(pod)
             if gang is not None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from analyzer.model.events import ActorObserved, Certainty, Citation, Lifetime, Losses
 from analyzer.model.ids import ActorId, ResourceId
 from analyzer.sources.kubernetes.activity import SCALE_UP_REASONS
-from analyzer.sources.kubernetes.actors import SECOND_NS, Built, cited
+from analyzer.sources.kubernetes.actors import Built, cited
 from analyzer.sources.kubernetes.mechanism import NOTHING, Look, Mechanism
 from analyzer.sources.kubernetes.names import controller_actor
 from analyzer.sources.kubernetes.objects import Event, OwnerReference, Pod
@@ -23,7 +23,7 @@ from analyzer.sources.kubernetes.observations import Seen
 from analyzer.sources.kubernetes.owners import reference_key
 from analyzer.sources.kubernetes.records import BOUND, PodRecord, Try
 from analyzer.sources.kubernetes.store import Store
-from analyzer.sources.kubernetes.times import parse_ns
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 
 YOUNG_NS = 120 * SECOND_NS
 """Older than this a pod was there for several looks of any autoscaler (the cluster autoscaler's: every 10 s)."""

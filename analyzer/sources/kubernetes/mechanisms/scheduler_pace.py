@@ -11,7 +11,7 @@ from analyzer.sources.kubernetes.actors import actor_of
 from analyzer.sources.kubernetes.mechanism import NOTHING, Look
 from analyzer.sources.kubernetes.objects import Pod
 from analyzer.sources.kubernetes.observations import LogStatement, SchedulerAttempt, Seen
-from analyzer.sources.kubernetes.records import PodRecord
+from analyzer.sources.kubernetes.records import PENDING, PodRecord
 from analyzer.sources.kubernetes.store import Store
 from analyzer.sources.kubernetes.times import SECOND_NS
 
@@ -51,7 +51,8 @@ class SchedulerPace:
         """Objects say nothing about tries."""
 
     def see(self, pod: Pod, record: PodRecord, *, gone: bool) -> None:  # noqa: ARG002  the contract's signature
-        if gone:
+        # A pod that runs is not shown when it goes: what is not remarkable by then is forgotten.
+        if gone or (record.stage is not PENDING and record.key not in self._spinning):
             self._tries.pop(record.key, None)
             self._spinning.discard(record.key)
 

@@ -15,8 +15,9 @@ from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechani
 from analyzer.sources.kubernetes.objects import Pod
 from analyzer.sources.kubernetes.records import BOUND, PodRecord
 from analyzer.sources.kubernetes.store import Store
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 
-UNSTARTED_NS = 1800 * 1_000_000_000
+UNSTARTED_NS = 1800 * SECOND_NS
 """A large image takes minutes, and a registry that was away is back within the half hour that Kueue gives pods to get
 ready (`waitForPodsReady.timeout`)."""
 
@@ -73,10 +74,14 @@ def _unstarted(pod: Pod, record: PodRecord) -> Unstarted | None:
     statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
     if record.started_ns is None or any(one.restart_count for one in statuses):
         return None
+    # Containers start one after the other: the one that does not has been waiting since the one before it ended.
+    ended = (one.state.terminated for one in pod.status.init_container_statuses if one.state is not None)
+    times = (parse_ns(one.finished_at) for one in ended if one is not None)
+    since_ns = max((record.started_ns, *(at_ns for at_ns in times if at_ns is not None)))
     for one in statuses:
         waiting = one.state.waiting if one.state is not None else None
         if waiting is not None and waiting.reason in BROKEN:
             said = f"{waiting.reason}: {waiting.message}" if waiting.message else waiting.reason
             why = f"container {one.name} of pod {record.key} has never been able to start ({said})"
-            return Unstarted(record.started_ns, why, waiting.reason in HOPELESS, record.citation)
+            return Unstarted(since_ns, why, waiting.reason in HOPELESS, record.citation)
     return None

@@ -16,7 +16,7 @@ from msgspec import Struct
 from analyzer.model.events import ActorObserved, Citation, Excuse, ExcuseKind, Lifetime, Wait
 from analyzer.model.ids import ActorId
 from analyzer.model.requests import Arrivals, Never, Request
-from analyzer.sources.kubernetes.actors import SECOND_NS, Built, cited
+from analyzer.sources.kubernetes.actors import Built, cited
 from analyzer.sources.kubernetes.budgets import selects
 from analyzer.sources.kubernetes.controllers import short_of, standing_refusal
 from analyzer.sources.kubernetes.mechanism import NOTHING, Burden, Look, Mechanism
@@ -37,7 +37,7 @@ from analyzer.sources.kubernetes.owners import Owner
 from analyzer.sources.kubernetes.records import PodRecord
 from analyzer.sources.kubernetes.services import KINDS, Services, maker_of, said_to_have
 from analyzer.sources.kubernetes.store import Store
-from analyzer.sources.kubernetes.times import parse_ns
+from analyzer.sources.kubernetes.times import SECOND_NS, parse_ns
 from analyzer.sources.kubernetes.waits import constraints_for
 
 REFUSED_MIN_NS = 60 * SECOND_NS
