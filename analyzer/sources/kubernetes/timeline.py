@@ -13,7 +13,7 @@ wrote down when. The rules:
 - Events and log lines have their own times.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -84,10 +84,11 @@ def one_state(readings: Sequence[Reading], statements: Sequence[LogStatement], a
         # An event that has expired was said all the same.
         if known is None or (one.resource_version > known.resource_version and not (one.gone and _is_event(one))):
             newest[identity(one.object)] = one
-    for one in newest.values():
+    latest = _latest_by_name(newest.values())
+    for key, one in newest.items():
         if _is_event(one):
             said.append(_event(one, as_of_ns))
-        elif not one.gone:
+        elif not one.gone and one.resource_version >= latest[key[:3]]:
             yield Seen(as_of_ns, one.object, gone=False, citation=one.citation)
     yield from _in_order(said)
 
@@ -147,11 +148,23 @@ def history(readings: Sequence[Reading], statements: Sequence[LogStatement], as_
             out.append(Seen(max(own_ns, _at(before, as_of_ns)), one.object, gone=False, citation=one.citation))
     covered = _covered(readings)
     listed_keys = {identity(one.object) for one in listed}
+    latest = _latest_by_name((*last.values(), *listed))
     for key, one in last.items():
         newest = covered.get(key[:2], -1)
-        if not one.gone and key not in listed_keys and newest > one.resource_version:
+        # One that was made anew under its name is gone since then, and it must not take the other with it.
+        stands = one.resource_version >= latest[key[:3]]
+        if not one.gone and stands and key not in listed_keys and newest > one.resource_version:
             out.append(Seen(as_of_ns, one.object, gone=True, citation=one.citation))
     return list(_in_order(out))
+
+
+def _latest_by_name(versions: Iterable[Version]) -> dict[tuple[str, ...], int]:
+    """By kind, namespace and name the newest version: of several objects of one name, one after the other, the last."""
+    latest: dict[tuple[str, ...], int] = {}
+    for one in versions:
+        name = identity(one.object)[:3]
+        latest[name] = max(latest.get(name, 0), one.resource_version)
+    return latest
 
 
 def _changed(readings: Sequence[Reading], as_of_ns: int) -> list[Version]:

@@ -129,6 +129,25 @@ def test_a_part_shows_nothing_to_be_gone(partial: bytes) -> None:
     assert "a-0" in alive(observed(watch(("ADDED", PENDING)), partial))
 
 
+def again(name: str, uid: str, version: int, at: str) -> Json:
+    """A node of this name, made anew under another uid."""
+    made = node(name, version=version, at=at)
+    return {**made, "metadata": {**made["metadata"], "uid": uid}}
+
+
+def test_a_node_made_anew_under_its_name_is_not_taken_for_the_one_that_went() -> None:
+    # The stream began when the first was there and ended before it went; nobody saw it go.
+    first, second = again("n-1", "one", 5, "2026-01-02T02:00:00Z"), again("n-1", "two", 30, "2026-01-02T03:10:00Z")
+    for contents in (
+        (watch(("ADDED", PENDING), ("ADDED", first)), compact(listed([second])), typed_list([PLACED])),
+        (watch(("ADDED", first)), compact(listed([second])), typed_list([PLACED])),
+    ):
+        for order in itertools.permutations(contents):
+            told = [one for one in observed(*order) if isinstance(one, Seen) and one.object.metadata.name == "n-1"]
+            assert told[-1].object.metadata.uid == "two"
+            assert not told[-1].gone
+
+
 def test_of_two_dumps_the_later_one_shows_what_has_gone() -> None:
     before = compact(listed([PLACED, pod("b-0", version=12)]))
     after = compact(listed([PLACED, pod("c-0", version=40)]))
