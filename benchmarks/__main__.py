@@ -13,7 +13,7 @@ from benchmarks.plan import make_plan
 from benchmarks.rows import Row, Scale
 from benchmarks.truth import WrongAnswerError
 
-ROWS = ("replay", "engine", "evaluation", "incremental", "memory", "logs", "gigabyte")
+ROWS = ("replay", "engine", "evaluation", "incremental", "memory", "logs", "gigabyte", "exporter", "exporter_memory")
 SIZES = (1_000, 10_000, 100_000)
 
 
@@ -23,6 +23,7 @@ SIZES = (1_000, 10_000, 100_000)
 @click.option("--runs", default=5, show_default=True, help="Runs of each side; the median counts.")
 @click.option("--lines", default=10_000_000, show_default=True, help="Lines of each log.")
 @click.option("--megabytes", default=1_000, show_default=True, help="Size of the one large file of pods.")
+@click.option("--cycles", default=10_000, show_default=True, help="Cycles of the exporter's life.")
 @click.option("--seed", default=1, show_default=True, help="Of the invented clusters.")
 @click.option("--folder", type=click.Path(file_okay=False), help="Keep the dumps here (default: thrown away).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
@@ -36,6 +37,7 @@ def main(
     runs: int,
     lines: int,
     megabytes: int,
+    cycles: int,
     seed: int,
     folder: str | None,
     dump: str | None,
@@ -55,7 +57,15 @@ def main(
         raise click.UsageError("--write takes all rows: the table shows one run.")
     with tempfile.TemporaryDirectory(prefix="knotwatch-benchmarks-") as thrown_away:
         sizes = (*(size for size in SIZES if size < pods), pods)
-        scale = Scale(sizes=sizes, runs=runs, seed=seed, lines=lines, megabytes=megabytes, folder=folder or thrown_away)
+        scale = Scale(
+            sizes=sizes,
+            runs=runs,
+            seed=seed,
+            lines=lines,
+            megabytes=megabytes,
+            cycles=cycles,
+            folder=folder or thrown_away,
+        )
         Path(scale.folder).mkdir(parents=True, exist_ok=True)
         measured = []
         for command in rows or ROWS:

@@ -10,7 +10,7 @@ from benchmarks.ratio import Ratio
 class Scale(Struct, frozen=True, kw_only=True):
     """How large and how often: pods of the clusters (ascending), runs of each figure, where dumps are kept.
 
-    `lines` of each log, `megabytes` of the one large file of pods.
+    `lines` of each log, `megabytes` of the one large file of pods, `cycles` of the exporter's life.
     """
 
     sizes: tuple[int, ...] = (1_000, 10_000, 100_000)
@@ -18,6 +18,7 @@ class Scale(Struct, frozen=True, kw_only=True):
     seed: int = 1
     lines: int = 10_000_000
     megabytes: int = 1_000
+    cycles: int = 10_000
     folder: str
 
     @property

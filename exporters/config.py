@@ -86,7 +86,8 @@ class Network(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     include: str = ""
     """A regular expression for the whole name of an interface, as `ib[0-9]+|eth0`; all by default."""
     exclude: str = (
-        "lo|(veth|cali|lxc|cilium|docker|br-|cni|flannel|kube-|nodelocaldns|dummy|tunl|ifb|virbr|tap|tun|podman|azv|eni).*"
+        "lo|(veth|cali|lxc|cilium|docker|br-|cni|flannel|kube-|nodelocaldns|dummy|tunl|ifb|virbr|tap|tun|podman|azv|"
+        "eni).*"
     )
     """A regular expression for the whole name of interfaces to leave out; it wins over `include`. Those of containers
     come and go with them, so they are left out by default."""

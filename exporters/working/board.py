@@ -48,6 +48,8 @@ class Board:
     """Entries by key. Written and read by the crew's thread alone."""
 
     def __init__(self) -> None:
+        self.turns = 0
+        """How often a subject went down, came back, or is down for another reason than before."""
         self._entries: dict[Key, Entry] = {}
 
     def note(self, look: Look, at: Moment) -> Entry:
@@ -64,8 +66,7 @@ class Board:
             failures=failures,
             up_at=at if reading.up and not failures else old.up_at if old else None,
         )
-        self._entries[look.key] = entry
-        return entry
+        return self._kept(entry)
 
     def note_stuck(self, subject: Subject[Any], since: Moment, at: Moment) -> Entry:
         """A read has not come back in time. O(1)."""
@@ -80,7 +81,13 @@ class Board:
             up_at=old.up_at if old else None,
             stuck_since=since,
         )
-        self._entries[subject.key] = entry
+        return self._kept(entry)
+
+    def _kept(self, entry: Entry) -> Entry:
+        old = self._entries.get(entry.key)
+        now, before = entry.reading, old.reading if old else None
+        self.turns += before is None or (now.up, now.reason) != (before.up, before.reason)
+        self._entries[entry.key] = entry
         return entry
 
     def forget(self, key: Key) -> None:

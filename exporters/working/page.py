@@ -23,6 +23,9 @@ from exporters.working.sheet import Part, Sheet, laid_out, part_of
 ASKED_LATELY_S = 600.0
 """A form that nobody has asked for so long is printed again only when somebody asks."""
 
+NEWS_AFTER_S = 0.5
+"""A subject that goes down or comes back is on a page so soon after the page before, and does not wait for its turn."""
+
 GZIP_LEVEL = 1
 """The page is sent over a local network once: little work counts for more than the last byte."""
 
@@ -74,6 +77,8 @@ class Page:
         self._label_max = label_max
         self._page_s = 0.0
         self._next_s = float("-inf")
+        self._news_from_s = float("-inf")
+        self._turns = 0
         self._parts: dict[Key, tuple[Reading[object], Part]] = {}
         self._asked: dict[Print, float] = {}
         self._printed: Printed | None = None
@@ -86,11 +91,14 @@ class Page:
         return self._printed.at if self._printed else None
 
     def refresh(self, now: Moment) -> float:
-        """Make the page anew if it is time. Returns when it is next (monotonic). O(series)."""
-        if now.mono_s >= self._next_s:
+        """Make the page anew if it is time, or if there is news. Returns when it is next (monotonic). O(series)."""
+        news = self._turns != self._board.turns
+        if now.mono_s >= (min(self._next_s, self._news_from_s) if news else self._next_s):
             self._next_s = now.mono_s + self.interval_s
+            self._news_from_s = now.mono_s + NEWS_AFTER_S
+            self._turns, news = self._board.turns, False
             self.make(now)
-        return self._next_s
+        return min(self._next_s, self._news_from_s) if news else self._next_s
 
     def make(self, now: Moment) -> None:
         """Make the page from what is known now, and print it in the forms that were asked for lately."""

@@ -105,7 +105,12 @@ def hopper(fake: FakeNvml, number: int) -> int:
 
 
 def healthy(fake: FakeNvml, slot: int, number: int) -> None:
-    """Every answer of a healthy card, whatever it answered before."""
+    """Every answer of a healthy card, whatever it answered before; calls that may be blocked come last."""
+    for field, said in _FIELDS.items():
+        fake.field(slot, field, said)
+    for metric, percent in GPM.items():
+        fake.gpm(slot, metric, percent)
+    links(fake, slot)
     for call, value in _NUMBERS.items():
         fake.set(slot, call, value)
     for (call, keys), chosen in _CHOSEN.items():
@@ -122,11 +127,6 @@ def healthy(fake: FakeNvml, slot: int, number: int) -> None:
     for call in ("Compute", "Graphics", "MPSCompute"):
         rows = [(4000 + number, USED_BYTES, 0xFFFFFFFF, 0xFFFFFFFF)] if call == "Compute" else []
         fake.processes(slot, f"nvmlDeviceGet{call}RunningProcesses_v3", rows)
-    for field, value in _FIELDS.items():
-        fake.field(slot, field, value)
-    for metric, percent in GPM.items():
-        fake.gpm(slot, metric, percent)
-    links(fake, slot)
 
 
 def links(fake: FakeNvml, slot: int, count: int = LINKS) -> None:

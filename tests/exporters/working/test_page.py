@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from exporters.catalog.family import Family, Group, Kind, Sample
 from exporters.config import Limit, Settings
-from exporters.subject import Key, Moment, Reading
+from exporters.subject import Key, Moment, Reading, Reason
 from exporters.working.office import Office
 from exporters.working.page import Form, Print, negotiated
 from exporters.working.sheet import KEPT, laid_out, part_of
@@ -239,3 +239,15 @@ def test_a_form_is_printed_before_it_is_asked_for_if_it_was_lately() -> None:
 )
 def test_what_a_client_asks_for(accept: str, encoding: str, wanted: Print) -> None:
     assert negotiated(accept, encoding) == wanted
+
+
+def test_who_goes_down_or_comes_back_does_not_wait_for_the_page_s_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = VirtualTime()
+    lost: Reading[float] = Reading(value=None, up=False, reason=Reason.LOST)
+    toy = Toy("GPU-a", lambda now_s: lost if 1012 <= now_s < 1018 else 42.0, interval_s=1.0)
+    office = time.office({"toys": lambda: [toy]})
+    made: list[float] = []
+    make = office.page.make
+    monkeypatch.setattr(office.page, "make", lambda now: (made.append(now.mono_s), make(now)))
+    time.run(office, 21)
+    assert [at_s for at_s in made if at_s > 1000.5] == [1005.5, 1010.5, 1012, 1017, 1018, 1021]
