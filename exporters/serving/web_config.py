@@ -15,9 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from threading import Lock
 
-import bcrypt
 import msgspec
-import yaml
 from msgspec import Struct
 
 from exporters.config import UNKNOWN, ConfigError
@@ -117,6 +115,8 @@ def named_files(path: Path, config: WebConfig) -> Iterator[Path]:
 
 
 def _read(path: Path) -> WebConfig:
+    import yaml  # here, since few nodes have such a file, and all would pay for it in memory
+
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
         config = msgspec.convert({} if tree is None else tree, WebConfig)
@@ -212,7 +212,7 @@ class Keeper:
         self._right: frozenset[bytes] = frozenset()
         self._secret = secrets.token_bytes(32)
         # Somebody who does not exist is refused no faster than a wrong password is.
-        self._nobody = bcrypt.hashpw(b"nobody", bcrypt.gensalt(10)).decode() if path else ""
+        self._nobody = _hashed("nobody") if path else ""
 
     def door(self) -> Door:
         """The door as it is now. A few stat calls."""
@@ -259,7 +259,15 @@ def _mark(path: Path) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_ino, found.st_size
 
 
+def _hashed(password: str) -> str:
+    import bcrypt  # here, like yaml
+
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(10)).decode()
+
+
 def _matches(password: str, stored: str) -> bool:
+    import bcrypt  # here, like yaml
+
     try:
         return bcrypt.checkpw(password.encode("utf-8", "surrogateescape"), stored.encode())
     except ValueError:  # longer than bcrypt can take

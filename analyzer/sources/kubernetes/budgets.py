@@ -144,7 +144,7 @@ def selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
     """Whether the selector fits; an empty one fits all, none fits nothing."""
     return selector is not None and (
         all(labels.get(key) == value for key, value in selector.match_labels.items())
-        and all(holds(one, labels.get(one.key)) for one in selector.match_expressions)
+        and all(holds(one, labels.get(one.key), unknown=False) for one in selector.match_expressions)
     )
 
 

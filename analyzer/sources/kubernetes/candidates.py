@@ -133,8 +133,11 @@ def _compares(have: str | None, operator: str, values: tuple[str, ...]) -> bool:
         return False
 
 
-def holds(requirement: Requirement, have: str | None) -> bool:
-    """Whether the requirement holds of a label with this value (None: there is no such label)."""
+def holds(requirement: Requirement, have: str | None, *, unknown: bool = True) -> bool:
+    """Whether the requirement holds of a label with this value (None: there is no such label).
+
+    `unknown`: what to say of an operator of the future: of nodes that they suit, of pods that they are not meant.
+    """
     match requirement.operator:
         case "In":
             return have in requirement.values
@@ -147,7 +150,7 @@ def holds(requirement: Requirement, have: str | None) -> bool:
         case "Gt" | "Lt":
             return _compares(have, requirement.operator, requirement.values)
         case _:
-            return True  # an operator of the future: more places, more silent
+            return unknown
 
 
 def one_holds(terms: Iterable[NodeSelectorTerm], node: NodeFacts) -> bool:

@@ -82,7 +82,7 @@ def _by_keys(labels: Labels, keys: Iterable[str], operator: str) -> list[Require
 
 def means(selector: Selector, labels: Labels) -> bool:
     """Whether the selector means a pod, or a namespace, with these labels."""
-    return all(holds(one, labels.get(one.key)) for one in selector)
+    return all(holds(one, labels.get(one.key), unknown=False) for one in selector)
 
 
 def crowd_has(crowd: Crowd, namespace: str, labels: Labels, namespaces: Mapping[str, Labels]) -> bool:
