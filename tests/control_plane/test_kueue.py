@@ -36,12 +36,14 @@ def test_quota_for_both_and_nodes_for_one(queues: Site, tmp_path: Path) -> None:
     namespace = queues.namespace("team-red")
     plane = queues.control_plane
     submit(queues, namespace, quota=64)
-    for _ in range(5):
+    for _ in range(12):  # who comes first may get all its nodes: then there is no knot
         plane.wait_until(lambda: refused(plane, namespace) == 4, "four pods to be refused")
         if 0 < placed(plane, namespace, "red") < 4:
             break
         plane.kubectl("delete", "jobs", "--all", "-n", namespace, "--cascade=foreground")
         plane.create(*(queued(gang_job(name, namespace, pods=4), "gpus") for name in ("red", "blue")))
+    else:
+        pytest.skip("each time one of the Jobs got all its nodes: the scheduler made no knot to look at")
     archive = collected(plane, tmp_path / "knot.tar.gz")
     assert "QuotaReserved" in members(archive)["kubernetes/workloads.kueue.x-k8s.io.json"].decode()
     status, report = report_on(archive)

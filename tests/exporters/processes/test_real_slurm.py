@@ -10,7 +10,7 @@ from exporters.rooted import tree_at
 from tests.exporters.allocation.readings import moment
 from tests.exporters.processes.slurm_node import SlurmNode, unusable
 
-pytestmark = [pytest.mark.needs("slurm"), pytest.mark.xdist_group("slurm_node")]
+pytestmark = [pytest.mark.needs("slurm"), pytest.mark.xdist_group("slurm")]  # one at a time: all see the same /proc
 
 
 @pytest.fixture(scope="module")
