@@ -1,10 +1,10 @@
 """A real slurmd with our prolog: jobs that hold GPUs, with processes and without, in cgroups of its own making."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
-from exporters.collectors.process_owners import ProcessOwners
+from exporters.collectors.process_owners import Process, ProcessOwners
 from exporters.collectors.slurm_jobs import JobCgroups, JobFiles, job_folders
 from exporters.rooted import tree_at
 from tests.exporters.allocation.readings import moment
@@ -67,14 +67,20 @@ def test_a_job_s_gpus_and_processes_are_its_own(node: SlurmNode) -> None:
     assert not list(node.jobs.iterdir())
 
 
+def _processes() -> Mapping[int, Process]:
+    found = ProcessOwners(tree_at("/proc"), interval_s=15, deadline_s=15).read(moment(0)).value
+    assert found is not None
+    return found.processes
+
+
 def test_a_job_that_runs_nothing_holds_its_gpus_all_the_same(node: SlurmNode) -> None:
     """guilbaults/slurm-job-exporter#65."""
+    before = _processes()  # those of any other Slurm on this machine, whose jobs have the same numbers
     node.run("salloc", "--no-shell", "--gres=gpu:1", "--job-name=idle")
     (job,) = node.run("squeue", "-h", "-n", "idle", "-o", "%A").split()
     node.until("its prolog has written", lambda: job in held(node))
     assert held(node)[job] == ["nvidia0"]
-    found = ProcessOwners(tree_at("/proc"), interval_s=15, deadline_s=15).read(moment(0)).value
-    assert found is not None
-    assert not [each for each in found.processes.values() if each.owner is not None and each.owner.slurm_job == job]
+    owners = [each.owner for pid, each in _processes().items() if pid not in before]
+    assert not [owner for owner in owners if owner is not None and owner.slurm_job == job]
     node.run("scancel", job)
     node.until("its epilog has taken it back", lambda: job not in held(node))
