@@ -8,21 +8,17 @@ and never opens it. There is no accounting database: sacct and limits come from 
 import contextlib
 import getpass
 import os
-import shutil
 import signal
 import socket
-import subprocess
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.parts import where_is
+from tests.slurm_daemons import SlurmDaemons
 
 NODES = 4
 GPUS_EACH = 8
 CPUS_EACH = 16
 LICENCES = "solver:1,mesh:1,cad:2"
-_START_S = 30.0
 _STOP_S = 10.0
 
 _CONFIG = """\
@@ -65,29 +61,21 @@ PartitionName=urgent Nodes=ALL PriorityTier=10 PreemptMode=OFF MaxTime=INFINITE 
 """
 
 
-class SlurmCluster:
+class SlurmCluster(SlurmDaemons):
     """The running cluster. `folder` holds its configuration, state, logs, and the output of its jobs."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder, folder / "jobs")
         self.jobs = folder / "jobs"
-        self.environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "SBATCH", "SALLOC"))},
-            "SLURM_CONF": str(folder / "slurm.conf"),
-        }
-        self._daemons: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
         """Returns once every node is ready for jobs. Raises RuntimeError, with the logs' ends, if that never comes."""
         self._write()
         folder = self.folder
-        key = ("munged", "--foreground", "--force", f"--key-file={folder}/munge.key", f"--socket={folder}/munge.socket")
-        self._begin(*key, f"--pid-file={folder}/munge.pid", f"--log-file={folder}/munge.log",
-                    f"--seed-file={folder}/munge.seed")  # fmt: skip
-        self.until("munge has its socket", (folder / "munge.socket").exists)
-        self._begin("slurmctld", "-D", "-f", str(folder / "slurm.conf"))
+        self.begin_munge()
+        self.begin("slurmctld", "-D", "-f", str(folder / "slurm.conf"))
         for number in range(NODES):
-            self._begin("slurmd", "-D", "-N", f"gpu-{number}", "-f", str(folder / "slurm.conf"))
+            self.begin("slurmd", "-D", "-N", f"gpu-{number}", "-f", str(folder / "slurm.conf"))
         self.until("all nodes are idle", lambda: self.states() == ["idle"] * NODES)
 
     def stop(self) -> None:
@@ -95,43 +83,15 @@ class SlurmCluster:
         if self.states():
             with contextlib.suppress(RuntimeError):  # whatever is left is killed below
                 self.clear()
-        deadline = time.monotonic() + _STOP_S
-        for daemon in reversed(self._daemons):
-            daemon.terminate()
-            try:
-                daemon.wait(max(deadline - time.monotonic(), 0.1))
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
-        self._daemons.clear()
-        for pid in self._left():
+        self.end()
+        for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-
-    def _left(self) -> list[int]:
-        """Processes that still run with this cluster's configuration: steps whose daemon ended before them."""
-        mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
-        found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                if mark in path.read_bytes().split(b"\0"):
-                    found.append(int(path.parent.name))
-        return sorted(found)
 
     def states(self) -> list[str]:
         """The state of every node, as sinfo says it."""
         rows = self.run("sinfo", "-h", "-N", "-p", "train", "-o", "%T", check=False)
         return rows.split()
-
-    def run(self, *command: str, check: bool = True) -> str:
-        """What a command of the cluster prints. Raises RuntimeError if it fails and `check` is set."""
-        done = subprocess.run(  # noqa: S603  Slurm's own commands, with words of the tests
-            [_path(command[0]), *command[1:]],
-            env=self.environment, cwd=self.jobs, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        if check and done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
-        return done.stdout
 
     def submit(self, name: str, script: str, *options: str) -> int:
         """Queue a batch script; the number of its job."""
@@ -157,9 +117,6 @@ class SlurmCluster:
         folder = self.folder
         (folder / "state").mkdir()
         self.jobs.mkdir()
-        key = folder / "munge.key"
-        key.write_bytes(os.urandom(64))
-        key.chmod(0o600)
         ports = _free_ports(NODES + 1)
         for number in range(NODES):
             (folder / f"spool-gpu-{number}").mkdir()
@@ -178,37 +135,6 @@ class SlurmCluster:
             (folder / f"card{number}").symlink_to(os.devnull)
         cards = f"NodeName=gpu-[0-{NODES - 1}] Name=gpu File={folder}/card[0-{GPUS_EACH - 1}]\n"
         (folder / "gres.conf").write_text(cards, encoding="utf-8")
-
-    def _begin(self, program: str, *options: str) -> None:
-        # util-linux; without it a killed test run leaves the daemons behind.
-        leash = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
-        log = (self.folder / f"{program}-{len(self._daemons)}.out").open("wb")
-        with log:
-            self._daemons.append(
-                subprocess.Popen(  # noqa: S603  Slurm's own daemons
-                    [*leash, _path(program), *options],
-                    env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                )
-            )  # fmt: skip
-
-    def until(self, what: str, holds: Callable[[], bool], limit_s: float = _START_S) -> None:
-        """Wait until it holds. Raises RuntimeError, with the queue and the logs' ends, if it never does."""
-        deadline = time.monotonic() + limit_s
-        while not holds():
-            ended = [daemon.args for daemon in self._daemons if daemon.poll() is not None]
-            if ended or time.monotonic() > deadline:
-                raise RuntimeError(f"it never came true that {what}; ended: {ended}\n{self._logs()}")
-            time.sleep(0.2)
-
-    def _logs(self) -> str:
-        said = [self.run("squeue", "-a", check=False), self.run("sinfo", "-N", "-l", check=False)]
-        logs = {path.name: path.read_text("utf-8", "replace") for path in sorted(self.folder.glob("*.out"))}
-        said += [f"--- {name}\n" + "\n".join(text.splitlines()[-8:]) for name, text in logs.items()]
-        return "\n".join(said)
-
-
-def _path(program: str) -> str:
-    return where_is(program) or program
 
 
 def _free_ports(count: int) -> Sequence[int]:

@@ -10,18 +10,14 @@ import getpass
 import os
 import socket
 import stat
-import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.parts import where_is
+from tests.slurm_daemons import SlurmDaemons
 
 GPUS = 4
 NVIDIA_MAJOR = 195
 CGROUPS = Path("/sys/fs/cgroup")
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy" / "slurm"
-_WITHIN_S = 30.0
 
 _CONFIG = """\
 ClusterName=lab
@@ -80,29 +76,20 @@ def unusable(folder: Path) -> str | None:
     return None
 
 
-class SlurmNode:
+class SlurmNode(SlurmDaemons):
     """The running node. `jobs`: the folder into which the prolog writes."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder, folder)
         self.jobs = folder / "gpustat"
-        self._environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "SBATCH", "SALLOC"))},
-            "SLURM_CONF": str(folder / "slurm.conf"),
-        }
-        self._daemons: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
         """Returns once the node is ready for jobs."""
         folder = self.folder
         self._write()
-        self._begin(
-            "munged", "--foreground", "--force", f"--key-file={folder}/munge.key", f"--socket={folder}/munge.socket",
-            f"--pid-file={folder}/munge.pid", f"--log-file={folder}/munge.log", f"--seed-file={folder}/munge.seed",
-        )  # fmt: skip
-        self.until("munge has its socket", (folder / "munge.socket").exists)
-        self._begin("slurmctld", "-D", "-f", str(folder / "slurm.conf"))
-        self._begin("slurmd", "-D", "-N", "gpu-0", "-f", str(folder / "slurm.conf"))
+        self.begin_munge()
+        self.begin("slurmctld", "-D", "-f", str(folder / "slurm.conf"))
+        self.begin("slurmd", "-D", "-N", "gpu-0", "-f", str(folder / "slurm.conf"))
         self.until("the node is idle", lambda: self.run("sinfo", "-h", "-o", "%T", check=False).split() == ["idle"])
 
     def stop(self) -> None:
@@ -110,27 +97,11 @@ class SlurmNode:
         with contextlib.suppress(RuntimeError):
             self.run("scancel", "--user", getpass.getuser(), check=False)
             self.until("no job is left", lambda: not self.run("squeue", "-h", check=False).split())
-        for daemon in reversed(self._daemons):
-            daemon.terminate()
-            try:
-                daemon.wait(10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
+        self.end()
         for hierarchy in ("devices", "freezer"):
             for path in sorted((CGROUPS / hierarchy).glob("slurm_gpu-0/**/"), reverse=True):
                 with contextlib.suppress(OSError):
                     path.rmdir()
-
-    def run(self, *command: str, check: bool = True) -> str:
-        """What a command of Slurm prints. Raises RuntimeError if it fails and `check` is set."""
-        done = subprocess.run(  # noqa: S603  Slurm's own commands, with words of the tests
-            [where_is(command[0]) or command[0], *command[1:]],
-            env=self._environment, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        if check and done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
-        return done.stdout
 
     def submit(self, script: str, *options: str) -> int:
         """Queue a batch script; the number of its job."""
@@ -138,28 +109,10 @@ class SlurmNode:
         path.write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
         return int(self.run("sbatch", "--parsable", "--output=/dev/null", *options, str(path)).split(";")[0])
 
-    def until(self, what: str, is_so: Callable[[], bool]) -> None:
-        """Wait for something. Raises RuntimeError with the logs' ends if it never comes."""
-        deadline = time.monotonic() + _WITHIN_S
-        while not is_so():
-            if time.monotonic() > deadline:
-                logs = [path.read_text(errors="replace")[-1500:] for path in sorted(self.folder.glob("slurm*.log"))]
-                raise RuntimeError(f"not within {_WITHIN_S:g} s: {what}\n" + "\n".join(logs))
-            time.sleep(0.1)
-
-    def _begin(self, name: str, *arguments: str) -> None:
-        daemon = subprocess.Popen(  # noqa: S603  the daemons under test
-            [where_is(name) or name, *arguments],
-            env=self._environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        self._daemons.append(daemon)
-
     def _write(self) -> None:
         folder = self.folder
         for name in ("state", "spool"):
             (folder / name).mkdir()
-        (folder / "munge.key").write_bytes(os.urandom(128))
-        (folder / "munge.key").chmod(0o600)
         for number in range(GPUS):
             os.mknod(folder / f"nvidia{number}", stat.S_IFCHR | 0o666, os.makedev(NVIDIA_MAJOR, number))
         for script in ("prolog.sh", "epilog.sh"):

@@ -1,10 +1,10 @@
 """A real slurmd with our prolog: jobs that hold GPUs, with processes and without, in cgroups of its own making."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pytest
 
-from exporters.collectors.process_owners import Process, ProcessOwners
+from exporters.collectors.process_owners import ProcessOwners
 from exporters.collectors.slurm_jobs import JobCgroups, JobFiles, job_folders
 from exporters.rooted import tree_at
 from tests.exporters.allocation.readings import moment
@@ -35,24 +35,25 @@ def held(node: SlurmNode) -> dict[str, list[str]]:
     return jobs
 
 
+def of_the_job(node: SlurmNode, job: str) -> list[tuple[str, str]]:
+    """Command and step of the job's processes. Another Slurm on this machine has jobs of the same numbers."""
+    found = ProcessOwners(tree_at("/proc"), interval_s=15, deadline_s=15).read(moment(0)).value
+    assert found is not None
+    ours = set(node.processes())
+    return [
+        (each.command, each.owner.slurm_step)
+        for pid, each in found.processes.items()
+        if pid in ours and each.owner is not None and each.owner.slurm_job == job
+    ]
+
+
 def test_a_job_s_gpus_and_processes_are_its_own(node: SlurmNode) -> None:
     job = str(node.submit("sleep 600 & wait", "--gres=gpu:2"))
     node.until("the job runs", lambda: "RUNNING" in node.run("squeue", "-h", "-j", job, "-o", "%T"))
     node.until("its prolog has written", lambda: job in held(node))
     assert held(node)[job] == ["nvidia0", "nvidia1"]
 
-    owners = ProcessOwners(tree_at("/proc"), interval_s=15, deadline_s=15)
-
-    def of_the_job() -> list[tuple[str, str]]:
-        found = owners.read(moment(0)).value
-        assert found is not None
-        return [
-            (each.command, each.owner.slurm_step)
-            for each in found.processes.values()
-            if each.owner is not None and each.owner.slurm_job == job
-        ]
-
-    node.until("its processes are in its cgroup", lambda: ("sleep", "batch") in of_the_job())
+    node.until("its processes are in its cgroup", lambda: ("sleep", "batch") in of_the_job(node, job))
 
     folders = {(found, user) for found, user, _ in job_folders(tree_at("/sys"))}
     assert (job, "0") in folders
@@ -67,20 +68,12 @@ def test_a_job_s_gpus_and_processes_are_its_own(node: SlurmNode) -> None:
     assert not list(node.jobs.iterdir())
 
 
-def _processes() -> Mapping[int, Process]:
-    found = ProcessOwners(tree_at("/proc"), interval_s=15, deadline_s=15).read(moment(0)).value
-    assert found is not None
-    return found.processes
-
-
 def test_a_job_that_runs_nothing_holds_its_gpus_all_the_same(node: SlurmNode) -> None:
     """guilbaults/slurm-job-exporter#65."""
-    before = _processes()  # those of any other Slurm on this machine, whose jobs have the same numbers
     node.run("salloc", "--no-shell", "--gres=gpu:1", "--job-name=idle")
     (job,) = node.run("squeue", "-h", "-n", "idle", "-o", "%A").split()
     node.until("its prolog has written", lambda: job in held(node))
     assert held(node)[job] == ["nvidia0"]
-    owners = [each.owner for pid, each in _processes().items() if pid not in before]
-    assert not [owner for owner in owners if owner is not None and owner.slurm_job == job]
+    assert not of_the_job(node, job)
     node.run("scancel", job)
     node.until("its epilog has taken it back", lambda: job not in held(node))
