@@ -17,6 +17,7 @@ from exporters.collectors.gpu_names import GpuNames, Numbers, Place, Unmapped
 from exporters.collectors.pod_uids import UidReading
 from exporters.collectors.process_owners import ProcessReading
 from exporters.collectors.slurm_jobs import JobHeld, JobReading, Way
+from exporters.config import Settings
 from exporters.kubelet.holding import Claimed, Held, PodReading
 from exporters.nvml.reading import GpuReading
 from exporters.subject import Key, Moment, Reading
@@ -278,3 +279,13 @@ def _keep_best(best: dict[tuple[Place, str], JobHolder], ways: list[Way], holder
     old = best.get(key)
     if old is None or (ways.index(holder.way), holder) < (ways.index(old.way), old):
         best[key] = holder
+
+
+def allocations_of(settings: Settings) -> Allocations:
+    """Books of one's own, kept as the settings want them read."""
+    wanted = settings.allocation
+    return Allocations(
+        mapping_age_max_s=wanted.mapping_age_max_s,
+        numbers=Numbers(wanted.job_numbers),
+        resources=wanted.resources,
+    )

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from exporters.collectors.allocations import Allocations
-from exporters.collectors.gpu_names import Numbers
+from exporters.collectors.allocations import Allocations, allocations_of
 from exporters.config import Settings
 from exporters.subject import Key, Moment, Reading
 
@@ -73,11 +72,4 @@ class GpuHolders:
 
 def holders_of(settings: Settings) -> GpuHolders:
     """The books, as the settings want them read."""
-    wanted = settings.allocation
-    return GpuHolders(
-        Allocations(
-            mapping_age_max_s=wanted.mapping_age_max_s,
-            numbers=Numbers(wanted.job_numbers),
-            resources=wanted.resources,
-        )
-    )
+    return GpuHolders(allocations_of(settings))

@@ -11,9 +11,9 @@ from typing import Any
 
 from exporters.catalog import allocation as catalog
 from exporters.catalog.family import Family, Sample
-from exporters.collectors.allocations import Allocations, JobHolder, PodHolder
+from exporters.collectors.allocations import Allocations, JobHolder, PodHolder, allocations_of
 from exporters.collectors.cgroup_paths import Owner
-from exporters.collectors.gpu_names import Numbers, Place, Unmapped
+from exporters.collectors.gpu_names import Place, Unmapped
 from exporters.collectors.process_owners import ProcessReading
 from exporters.config import Settings
 from exporters.kubelet.holding import Noted
@@ -212,11 +212,4 @@ def _sums(family: Family, labels: tuple[str, ...], sums: dict[tuple[str, ...], i
 
 def allocation(settings: Settings) -> Allocation:
     """The follower, as the settings want it."""
-    wanted = settings.allocation
-    return Allocation(
-        Allocations(
-            mapping_age_max_s=wanted.mapping_age_max_s,
-            numbers=Numbers(wanted.job_numbers),
-            resources=wanted.resources,
-        )
-    )
+    return Allocation(allocations_of(settings))

@@ -15,8 +15,7 @@ from msgspec import Struct
 from exporters.catalog import dcgm as catalog
 from exporters.catalog import nvlink
 from exporters.catalog.family import Family, Sample
-from exporters.collectors.allocations import Allocations, PodHolder
-from exporters.collectors.gpu_names import Numbers
+from exporters.collectors.allocations import Allocations, PodHolder, allocations_of
 from exporters.config import Settings
 from exporters.nvml.plausible import pci_address
 from exporters.nvml.reading import GpuIdentity, GpuReading, Memory, NodeReading
@@ -208,14 +207,9 @@ def dcgm_names(settings: Settings) -> DcgmNames | None:
         return None
     told = tree_at(settings.path.procfs).text(HOST_NAME)
     host = settings.dcgm.host or os.environ.get("NODE_NAME", "") or (told if isinstance(told, str) else "")
-    wanted = settings.allocation
     return DcgmNames(
         settings.dcgm.names,
         settings.collect.interval_s,
         host,
-        Allocations(
-            mapping_age_max_s=wanted.mapping_age_max_s,
-            numbers=Numbers(wanted.job_numbers),
-            resources=wanted.resources,
-        ),
+        allocations_of(settings),
     )
