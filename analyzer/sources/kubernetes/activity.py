@@ -107,7 +107,7 @@ class Activity:
         if refusal is None and not made:
             return None  # reasons differ between operators (FailedCreate, FailedCreatePod), the words do not
         last_ns = parse_ns(event.last_time) or 0
-        key = (regarding.kind, regarding.namespace or event.metadata.namespace or "default", regarding.name)
+        key = (regarding.kind, event.namespace, regarding.name)
         if refusal is None:
             self._made_ns[key] = max(last_ns, self._made_ns.get(key, 0))
             return key
@@ -129,7 +129,7 @@ class Activity:
             return None
         if reason in ATTACH_REASONS and "Multi-Attach" not in event.message:
             return None
-        namespace = regarding.namespace or event.metadata.namespace or "default"
+        namespace = event.namespace
         last_ns = parse_ns(event.last_time) or 0
         said = Said(parse_ns(event.first_time) or last_ns, last_ns, event.message, citation, regarding.uid)
         entry = self._pods.setdefault(f"{namespace}/{regarding.name}", PodActivity())

@@ -44,7 +44,7 @@ class Heard:
     def take(self, event: Event, citation: Citation) -> str:
         """Take an event; the Workload that fares differently now, "" if none. O(1)."""
         about = event.regarding
-        namespace = about.namespace or event.metadata.namespace or "default"
+        namespace = event.namespace
         if event.reason == "CreatedWorkload" and event.message.startswith(_CREATED):
             key = event.message.removeprefix(_CREATED).strip()
             self.owners[key] = about.name

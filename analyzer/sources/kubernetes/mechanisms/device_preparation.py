@@ -62,7 +62,7 @@ class DevicePreparation:
         about = event.regarding
         if about.kind != "Pod" or not (placed or failed or event.component == "kubelet"):
             return
-        told = self._of((f"{about.namespace or event.metadata.namespace or 'default'}/{about.name}", about.uid))
+        told = self._of((f"{event.namespace}/{about.name}", about.uid))
         if not placed and not failed:
             # Also before `Scheduled`, which has fractions of a second where the kubelet's events have none.
             told.further = True

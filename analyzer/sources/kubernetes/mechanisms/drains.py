@@ -116,7 +116,7 @@ class Drains(Mechanism):
         now = Sign(parse_ns(event.first_time) or last_ns, last_ns, event.message, citation)
         violated = _VIOLATES.search(event.message)
         if about.kind == "Pod" and _BUDGET in event.message:
-            key = f"{about.namespace or event.metadata.namespace or 'default'}/{about.name}"
+            key = f"{event.namespace}/{about.name}"
             self._refused[key] = _continued(self._refused.get(key), now)
         elif about.kind == "Node" and event.reason == _KARPENTER:
             self._told[about.name] = _continued(self._told.get(about.name), now)

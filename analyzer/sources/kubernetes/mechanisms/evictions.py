@@ -86,7 +86,7 @@ class Evictions:
         if event.reason not in _TELLING:
             return
         about = event.regarding
-        namespace = about.namespace or event.metadata.namespace or "default"
+        namespace = event.namespace
         at_ns = parse_ns(event.last_time) or 0
         if about.kind == "Pod":
             self._take_of_pod(event, f"{namespace}/{about.name}", at_ns, citation)

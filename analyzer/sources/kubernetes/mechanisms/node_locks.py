@@ -76,7 +76,7 @@ class NodeLocks:
                     self._locks[metadata.name] = lock
             case Event() as event if _WORDS in event.message and event.regarding.kind == "Pod":
                 about = event.regarding
-                pod = f"{about.namespace or event.metadata.namespace or 'default'}/{about.name}"
+                pod = f"{event.namespace}/{about.name}"
                 self._note(pod, event.message, parse_ns(event.last_time) or seen.at_ns, seen.citation)
             case _:
                 pass

@@ -222,7 +222,7 @@ class Webhooks(Mechanism):
 
     def _take_event(self, event: Event, citation: Citation) -> None:
         about = event.regarding
-        key = (about.kind, about.namespace or event.metadata.namespace or "default", about.name)
+        key = (about.kind, event.namespace, about.name)
         last_ns = parse_ns(event.last_time) or 0
         failed = _FAILED.search(event.message)
         if failed is None or not event.reason.startswith("FailedCreate"):

@@ -56,6 +56,11 @@ class Event(Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind",
         return self.core_regarding or self.new_regarding or LocalReference()
 
     @property
+    def namespace(self) -> str:
+        """The namespace of what it is about."""
+        return self.regarding.namespace or self.metadata.namespace or "default"
+
+    @property
     def count(self) -> int:
         """How often it was said, at least once."""
         series = self.series.count if self.series is not None else 0
