@@ -5,7 +5,6 @@ if its members could all go on were they not held to it. After the soft edges of
 (src/backend/storage/lmgr/README), which cures such a ring by another order of the queue.
 """
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -60,15 +59,9 @@ class _Otherwise:
         self.capacity = system.capacity
         self.used = system.used
         self.kept = system.kept
-        self.actors = _over(others, system.actors)
-        self.waiting = _over(others, system.waiting)
+        self.actors: Mapping[ActorId, ActorObserved] = {**system.actors, **others}
+        self.waiting: Mapping[ActorId, ActorObserved] = {**system.waiting, **others}
         self.preemptible = system.preemptible
 
     def holders(self, resource: ResourceId) -> Iterable[tuple[ActorId, int]]:
         return self._system.holders(resource)
-
-
-def _over(
-    others: dict[ActorId, ActorObserved], actors: Mapping[ActorId, ActorObserved]
-) -> Mapping[ActorId, ActorObserved]:
-    return ChainMap(others, dict(actors))
